@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.json_members import object_or_empty
 from evidence.model import Absent, Record
+
+CARRIED_FROM: Final = "carried_from"
+"""Member of the observation of a record that repeats an earlier one, because nothing on which it depends has changed:
+the time of that observation."""
 
 
 def parse_time(value: Json) -> datetime | None:

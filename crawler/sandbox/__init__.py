@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         choose_runtime,
         describe_containment,
     )
-    from crawler.sandbox.sandbox_launcher import Sandbox, open_sandbox
+    from crawler.sandbox.sandbox_launcher import Sandbox
+    from crawler.sandbox.sandbox_opening import open_sandbox
     from crawler.sandbox.toolchain.pythons import find_interpreters
     from crawler.sandbox.toolchain.rootfs import PARTS, Rootfs, build_rootfs
     from crawler.sandbox.unsandboxed import UnsandboxedLauncher
@@ -57,7 +58,7 @@ else:
             "evict_images": "image_engine",
             "evict_layers": "layers.eviction",
             "find_interpreters": "toolchain.pythons",
-            "open_sandbox": "sandbox_launcher",
+            "open_sandbox": "sandbox_opening",
         },
     )
 

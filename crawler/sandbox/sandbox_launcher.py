@@ -6,41 +6,32 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from crawler.http.address_guard import AddressGuard
 from crawler.http.deadlines import pause_deadline
 from crawler.launcher import LaunchedServer
 from crawler.sandbox import package_spec, user_command
 from crawler.sandbox.box_slots import BoxSlots
 from crawler.sandbox.boxes.box import Bind, Box, can_be_passed
-from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS, AllowedEndpoints
+from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
 from crawler.sandbox.boxes.inner_sockets import start_with_sockets
 from crawler.sandbox.boxes.process_tree import ContainedProcess
-from crawler.sandbox.boxes.relay_listener import RelayedBubblewrap
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.image_engine import ImageEngine
 from crawler.sandbox.install import entrypoints
 from crawler.sandbox.install.installer import Installer
-from crawler.sandbox.install.installers import Installers, layer_abi
+from crawler.sandbox.install.installers import Installers
 from crawler.sandbox.install.package_inventory import InstalledTree, read_tree
 from crawler.sandbox.install.resolution_cache import Resolutions, ResolvedInstallation, make_installation
 from crawler.sandbox.kernel import user_ids
 from crawler.sandbox.kernel.limits import RUN, Limits
-from crawler.sandbox.layers.cache_ownership import claim_cache
-from crawler.sandbox.layers.eviction import remove_abandoned
-from crawler.sandbox.layers.layers import Layers
 from crawler.sandbox.runtime import Bubblewrap, Runtime
-from crawler.sandbox.runtime_selection import AUTO, check_runtime, choose_runtime, open_runtime
-from crawler.sandbox.toolchain import host, index_queries, node, package_indexes, pythons, rootfs
+from crawler.sandbox.toolchain import index_queries, node, package_indexes, rootfs
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 
-RESOLUTION_TTL = timedelta(hours=24)
-STRICT_GUARD = AddressGuard()
 PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
 DECLARED = "declared"
 DEPENDENCIES_OF = "dependencies_of"
@@ -143,6 +134,37 @@ class Sandbox:
                 return found
             tree = self.installer.store.tree(found.layer)
             return await asyncio.to_thread(read_tree, tree, target.type, found.name, found.version)
+
+    async def identify(self, target: Target) -> str | None:
+        """What a start of this package runs, and what contains it; None if that is not known without an installation.
+
+        A layer that was evicted counts as the one that it was, until the package is installed again.
+        """
+        wanted = package_spec.parse_package_spec(target) if target.type in PACKAGES else None
+        if not isinstance(wanted, package_spec.PackageSpec):
+            return None
+        async with user_ids.hold_lock(self.known.lock_path(wanted)):
+            found = await self._recall(wanted)
+        if found is None and wanted.version is not None:  # the newest one may have been started in its place
+            found = await self._recall(replace(wanted, version=None))
+        if found is None:
+            return None
+        try:
+            root = (await self._installer(found)).rootfs.digest
+        except SandboxError:
+            return None
+        known = replace(found, newest="", checked_at="", installed_at="")
+        return repr((self.runtime, root, self.limits, sorted(RUN_ENVIRONMENT.items()), known))
+
+    async def _recall(self, wanted: package_spec.PackageSpec) -> ResolvedInstallation | None:
+        """The last installation of a request, if the index still names the same version."""
+        found = self.known.recall_installation(wanted)
+        if found is None or self.known.is_fresh(wanted, found, self.now()):
+            return found
+        answer = await self._ask(await self._index(wanted.ecosystem), wanted)
+        if isinstance(answer, Absent) or answer.newest != found.newest:
+            return None
+        return self.known.renew(wanted, found, self.now())
 
     async def _hold_verified(self, target: Target, held: contextlib.AsyncExitStack) -> ResolvedInstallation | Absent:
         """An installed package with a verified layer, which is not evicted until `held` is closed."""
@@ -334,55 +356,6 @@ class Sandbox:
     def _show(self, phase: str) -> None:
         if self.installer.on_phase:
             self.installer.on_phase(phase)
-
-
-async def open_sandbox(
-    cache_dir: Path,
-    *,
-    environ: Mapping[str, str],
-    now: Callable[[], datetime],
-    ttl: timedelta = RESOLUTION_TTL,
-    limits: Limits = RUN,
-    slots: int = 2,
-    runtime: str = AUTO,
-    python: str = pythons.ALL,
-    endpoints: AllowedEndpoints = NO_ENDPOINTS,
-    guard: AddressGuard = STRICT_GUARD,
-    progress: Callable[[str], None] = lambda _: None,
-    on_phase: Callable[[str], None] | None = None,
-) -> Sandbox | Absent:
-    """A sandbox with the cache `cache_dir`, built if needed; Absent(no_sandbox) explains a failure.
-
-    `environ`: the environment with the user's package indexes and certificates; servers do not get it. `slots`: how
-    many targets all processes with this cache install or run at the same time. `runtime`: one of
-    `runtime_selection.RUNTIMES`, or `auto`. `python`: the Pythons for packages besides our own: `all`, `own` for none,
-    or versions separated by commas. `endpoints`: what servers may reach over the network; by default nothing.
-    `guard`: the address policy for image registries. `progress` gets the steps of building, `on_phase` what is done for
-    each target.
-    """
-    cache_dir = await asyncio.to_thread(cache_dir.resolve)
-    chosen = await asyncio.to_thread(choose_runtime, runtime, partial(check_runtime, environ=environ))
-    if not isinstance(chosen, str):
-        return Absent(Reason.NO_SANDBOX, f"{chosen.why}; {chosen.fix}")
-    try:
-        await asyncio.to_thread(claim_cache, cache_dir)
-        root = await rootfs.build_rootfs(cache_dir, progress, environ=environ)
-        contained_by = await open_runtime(chosen, cache_dir, root.root, environ)
-        if endpoints != NO_ENDPOINTS:
-            if not isinstance(contained_by, Bubblewrap):
-                return Absent(Reason.NO_SANDBOX, f"{chosen} opens no way to the network; bubblewrap does")
-            contained_by = RelayedBubblewrap(endpoints)
-        bundle = host.find_certificate_bundle(environ)
-    except SandboxError as error:
-        return Absent(Reason.NO_SANDBOX, str(error))
-    await asyncio.to_thread(remove_abandoned, cache_dir, now())
-    interpreters = await asyncio.to_thread(pythons.find_interpreters, environ, python)
-    others = Installers(cache_dir, environ, progress, interpreters)
-    store = Layers(cache_dir, layer_abi(others.pythons.own))
-    installer = Installer(rootfs=root, store=store, bundle=bundle, on_phase=on_phase)
-    engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl, guard)
-    known = Resolutions(store, ttl, others.pythons.names)
-    return Sandbox(cache_dir, root, environ, now, installer, known, limits, slots, contained_by, engine, others)
 
 
 async def _stop_on_flaw(

@@ -18,6 +18,10 @@ class SandboxSettings(BaseSettings):
         description="What contains servers. `auto`: bubblewrap for packages and commands, else an engine; "
         "Podman or Docker for images. A named runtime is the only one used.",
     )
+    carry_starts: bool = Field(
+        default=True,
+        description="A run starts an unchanged package only on one day of the week. `false`: every day.",
+    )
     sandbox_pythons: str = Field(
         default="all",
         pattern=f"^({_PYTHONS})$",

@@ -33,7 +33,7 @@ from evidence.kinds.traits import schemas
 from evidence.model import Absent, Reason, Target
 from workers.clock import Clock
 from workers.log import get_log
-from workers.runs.pins import PinnedCollector, VersionedCollector
+from workers.runs.pins import UNKNOWN, PinnedCollector, VersionedCollector, digest_pins, read_current_pins
 from workers.settings.environment import (
     RegistrySetting,
     Settings,
@@ -178,6 +178,7 @@ class NetworkWiring:
             listen=self._settings.listen,
             retest=chosen,
             on_exchange=self._watcher.count_question if self._watcher else None,
+            identify=self._identify if self._settings.carry_starts and not self._watcher else None,
         )
 
     @property
@@ -234,6 +235,16 @@ class NetworkWiring:
             )
         return self._engine
 
+    async def _identify(self, target: Target) -> str | None:
+        """What a start of a package would be tonight, with this code; None when the code or the package is unknown."""
+        if UNKNOWN in self._pins.values() or (identity := await self._packages.identify(target)) is None:
+            return None
+        return f"{identity} {digest_pins(self._pins)}"
+
+    @cached_property
+    def _pins(self) -> Mapping[str, str]:
+        return read_current_pins(self.versions, self._settings.commit)
+
     @cached_property
     def _packages(self) -> _Packages:
         return _Packages(self._settings, self._clock, self._endpoints, self._watcher)
@@ -266,6 +277,12 @@ class _Packages:
         with pause_deadline():
             sandbox = await self._opened()
             return sandbox if isinstance(sandbox, Absent) else await sandbox.installed(target)
+
+    async def identify(self, target: Target) -> str | None:
+        """What a start of a package would run, and what would contain it; None when that is not known."""
+        with pause_deadline():
+            sandbox = await self._opened()
+            return None if isinstance(sandbox, Absent) else await sandbox.identify(target)
 
     async def _opened(self) -> Sandbox | Absent:
         async with self._opening:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crawler.collector import Scarce, make_record
 from crawler.collectors.protocol.probes import carry_over
@@ -26,8 +26,12 @@ from evidence.canonical import Json
 from evidence.kinds import access, behaviour, exchanges, falls, handouts, listing, samples, trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
+if TYPE_CHECKING:
+    from crawler.collectors.protocol.stdio.carried_starts import StartIdentity
+
 VERSION: Final = 5
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
+_INSTALLED: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 _WEEKLY: Final = "weekly"
 _MIN_SECONDS: Final = 0.5  # seconds; with less time left no other URL is tried
 
@@ -39,7 +43,7 @@ class ProtocolCollector:
     `weekly` (full when the last full probe of a server is at least seven days old). `opted_out` holds the registries,
     servers and targets whose tools must not be called. With `listen` a full probe also opens a subscription for some
     seconds. `retest` makes this a re-test: a core probe that also asks the selected questions. `on_exchange` is called
-    after each exchange.
+    after each exchange. With `identify`, an unchanged package is not started on most nights.
     """
 
     name: Final = "protocol"
@@ -66,6 +70,7 @@ class ProtocolCollector:
         listen: bool = False,
         retest: QuestionSelection | None = None,
         on_exchange: Callable[[], None] | None = None,
+        identify: StartIdentity | None = None,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
@@ -84,6 +89,7 @@ class ProtocolCollector:
         self._opted_out = frozenset(opted_out)
         self._listen = listen
         self._retest = retest
+        self._identify = identify if retest is None else None
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One record per kind of the first target that opens; if none opens, the reasons of the first target.
@@ -98,6 +104,8 @@ class ProtocolCollector:
         for position, candidate in enumerate(target.targets):
             if candidate.identifier in unreachable or (candidate.type.is_remote and left < _MIN_SECONDS):
                 continue
+            if (carried := await self._carry(target, candidate, options, earlier)) is not None:
+                return carried
             probed = await self._probe(candidate, options, earlier, left)
             left -= probed.seconds
             if isinstance(probed.listing, Observed):
@@ -139,7 +147,34 @@ class ProtocolCollector:
 
         recorder = RecordingLauncher(self._launcher)
         probed = await StartAttempts(recorder, self._dependencies, options, earlier).run(target)
-        return replace(probed, behaviour=recorder.behaviour())
+        probed = replace(probed, behaviour=recorder.behaviour())
+        if (name := await self._name_start(target, options)) is None:
+            return probed
+        from crawler.collectors.protocol.stdio.carried_starts import note_start  # noqa: PLC0415
+
+        return replace(probed, observation={**probed.observation, **note_start(name, probed.listing, earlier)})
+
+    async def _carry(
+        self, server: Server, target: Target, options: ProbeOptions, earlier: Dossier
+    ) -> list[Record] | None:
+        """The records of an earlier start that would be the same tonight; None when the target has to be probed."""
+        if options.is_full or listing.KIND not in earlier.records:
+            return None
+        if (name := await self._name_start(target, options)) is None:
+            return None
+        from crawler.collectors.protocol.stdio.carried_starts import carry_records  # noqa: PLC0415  only for packages
+
+        return carry_records(name, earlier, self.kinds, self._clock(), is_only_target=len(server.targets) == 1)
+
+    async def _name_start(self, target: Target, options: ProbeOptions) -> str | None:
+        if self._identify is None or target.type not in _INSTALLED:
+            return None
+        identity = await self._identify(target)
+        if identity is None:
+            return None
+        from crawler.collectors.protocol.stdio.carried_starts import name_start  # noqa: PLC0415
+
+        return name_start(identity, target, options.policy.value, str(options.opted_out))
 
     def _records(self, server: Server, probed: ProbeResult, position: int, earlier: Dossier) -> list[Record]:
         at = self._clock()

@@ -9,7 +9,7 @@ from typing import Final
 
 from crawler.archives import Bounds
 from crawler.collector import Scarce, make_record
-from crawler.collectors.earlier_values import parse_body, parse_time
+from crawler.collectors.earlier_values import CARRIED_FROM, parse_body, parse_time
 from crawler.collectors.package.collector import PackageCollector
 from crawler.collectors.package.indexes import ConfiguredIndexes
 from crawler.collectors.package.shared_results import SharedResults
@@ -27,7 +27,7 @@ from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from evidence.canonical import Json, canonical_json
-from evidence.kinds import dependencies, secrets, source
+from evidence.kinds import dependencies, listing, secrets, source
 from evidence.kinds.traits import schemas
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
@@ -201,6 +201,9 @@ class SourceCollector:
         known = contents.get(dependencies.KIND)
         if known is not None and isinstance(known.content, Observed):
             return known
+        installed = _find_carried_installation(found, earlier)
+        if installed is not None and self._is_still_valid(earlier, dependencies.KIND):
+            return _Content(installed.content, installed.observation)
         keeps_sbom = self._is_still_valid(earlier, dependencies.KIND) and _taken_from(earlier) == dependencies.SBOM
         body = await find_dependencies_elsewhere(
             found, origin, self._sboms, self._installs, own_failures=_OWN_FAILURES if keeps_sbom else frozenset()
@@ -261,6 +264,16 @@ class SourceCollector:
 def _is_of_installation(record: Record) -> bool:
     """Whether the dependencies are those of an installation, which changes without the source."""
     return record.kind == dependencies.KIND and parse_body(record).get("from") == dependencies.INSTALLED
+
+
+def _find_carried_installation(found: Dossier, earlier: Dossier) -> Record | None:
+    """The dependencies of the installation whose start is carried over in this run: it did not change since."""
+    started, record = found.records.get(listing.KIND), earlier.records.get(dependencies.KIND)
+    if started is None or CARRIED_FROM not in started.observation or record is None:
+        return None
+    looked_at = parse_time(record.observation.get(LOOKED_AT))
+    is_same = looked_at is not None and looked_at >= started.observed_at
+    return record if is_same and _is_of_installation(record) else None
 
 
 def _taken_from(earlier: Dossier) -> Json:

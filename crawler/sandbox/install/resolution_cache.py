@@ -85,8 +85,13 @@ class Resolutions:
 
     def find_installation(self, spec: PackageSpec) -> ResolvedInstallation | None:
         """The cached installation of `spec` at any age, if its layer still exists."""
+        found = self.recall_installation(spec)
+        return found if found and self.layers.has(found.layer) else None
+
+    def recall_installation(self, spec: PackageSpec) -> ResolvedInstallation | None:
+        """The last installation of `spec` at any age, though its layer may be evicted."""
         found = _installed(self._read(spec, "json"))
-        return found if found and found.name == spec.name and self.layers.has(found.layer) else None
+        return found if found and found.name == spec.name else None
 
     def is_fresh(self, spec: PackageSpec, found: ResolvedInstallation, now: datetime) -> bool:
         """True if the index need not be queried: the version is pinned, or was resolved within the TTL."""

@@ -19,6 +19,9 @@ from crawler.sandbox.layers.layers import move_aside, seal_path, use_path
 ABANDONED_AFTER = timedelta(hours=1)
 """No installation takes so long: an older working folder belongs to a killed process."""
 
+RECALLED_FOR = timedelta(days=14)
+"""The resolution of an evicted layer is kept for this long: it tells that a package did not change."""
+
 ROOT_IN_USE = timedelta(days=1)
 """No process uses an opened root file system for longer."""
 
@@ -122,11 +125,13 @@ def _remove(cache_dir: Path, digest: str) -> bool:
 def _remove_metadata(cache_dir: Path, now: datetime) -> None:
     """Remove the metadata of missing layers, unless it is recent: a seal is written before its layer."""
     there = {tree.name for tree in (cache_dir / "layers").glob("*")}
-    known = [(entry, _read(entry).get("layer")) for entry in (cache_dir / "index").glob("*")]
-    known += [(path, path.stem) for folder in ("seals", "uses") for path in (cache_dir / folder).glob("*")]
-    for path, layer in known:
+    known = [(entry, _read(entry).get("layer"), RECALLED_FOR) for entry in (cache_dir / "index").glob("*.json")]
+    known += [(refusal, None, ABANDONED_AFTER) for refusal in (cache_dir / "index").glob("*.refused")]
+    folders = [cache_dir / name for name in ("seals", "uses")]
+    known += [(path, path.stem, ABANDONED_AFTER) for folder in folders for path in folder.glob("*")]
+    for path, layer, age in known:
         with contextlib.suppress(FileNotFoundError):
-            if layer not in there and now - _time(path) > ABANDONED_AFTER:
+            if layer not in there and now - _time(path) > age:
                 path.unlink()
 
 

@@ -29,7 +29,7 @@ from crawler.sandbox.engines.images import (
 from crawler.sandbox.image_engine import ImageEngine
 from crawler.sandbox.kernel.limits import Limits
 from crawler.sandbox.runtime import Bubblewrap
-from crawler.sandbox.sandbox_launcher import STRICT_GUARD
+from crawler.sandbox.sandbox_opening import STRICT_GUARD
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, sandbox
 from tests.crawler.sandbox.engines import ORDINARY_USER, StandIn, said_by, stand_in

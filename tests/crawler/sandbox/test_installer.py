@@ -6,6 +6,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import shutil
 import stat
 from dataclasses import replace
 from datetime import timedelta
@@ -357,3 +358,39 @@ def test_requests_that_are_not_plain_names_never_reach_a_tool(
     absent = outcome(cache, index, tmp_path, target)
     assert absent.reason is Reason.NO_PACKAGE
     assert index.asked == []
+
+
+def test_a_start_is_identified_without_an_installation_until_the_package_changes(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    index.add_wheel("server", "1.0.0")
+    environ = index.environ(str(tmp_path))
+
+    async def identify(hours: int, target: Target) -> tuple[str | None, list[str]]:
+        index.asked.clear()
+        box = await sandbox(cache, environ, now=lambda: NOON + timedelta(hours=hours))
+        return await box.identify(target), list(index.asked)
+
+    async def install(hours: int, target: Target) -> None:
+        assert not isinstance(
+            await (await sandbox(cache, environ, now=lambda: NOON + timedelta(hours=hours))).prepare(target), Absent
+        )
+
+    async def run() -> None:
+        newest, pinned = pypi("server"), pypi("server", "1.0.0")
+        assert await identify(0, newest) == (None, [])
+        await install(0, newest)
+        first, asked = await identify(1, newest)
+        assert first is not None and asked == []
+        assert (await identify(25, newest))[0] == first
+        assert await identify(25, pinned) == (first, [])
+        for layer in (cache / "layers").iterdir():
+            shutil.rmtree(layer)
+        assert await identify(25, pinned) == (first, [])
+        index.add_wheel("server", "1.1.0")
+        assert (await identify(50, newest))[0] is None
+        assert (await identify(50, pinned))[0] == first
+        await install(50, newest)
+        assert (await identify(50, newest))[0] not in {None, first}
+
+    asyncio.run(run())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -136,6 +137,16 @@ def test_a_long_unused_layer_is_evicted(layers: Layers) -> None:
     assert (layers.has(old), layers.has(young)) == (False, True)
     assert layers.find_flaw(young, NOON) is None
     assert [path.name for path in (layers.cache_dir / "uses").iterdir()] == [young]
+
+
+def test_the_resolution_of_an_evicted_layer_is_remembered_for_two_weeks(layers: Layers) -> None:
+    index = layers.cache_dir / "index"
+    index.mkdir(parents=True)
+    for name, days in (("young.json", 13), ("old.json", 15), ("young.refused", 0.1)):
+        (index / name).write_text(json.dumps({"layer": "a" * 64}))
+        os.utime(index / name, ((NOON - days * DAY).timestamp(),) * 2)
+    evict_layers(layers.cache_dir, EvictionPolicy(size=0), NOON)
+    assert [path.name for path in index.iterdir()] == ["young.json"]
 
 
 def test_the_least_recently_used_makes_room(layers: Layers) -> None:

@@ -17,7 +17,7 @@ from crawler.sandbox.engines import rootfs_image
 from crawler.sandbox.engines.engine import EngineFlavour
 from crawler.sandbox.engines.images import Image, Images
 from crawler.sandbox.engines.pulled_images import PulledImages
-from crawler.sandbox.sandbox_launcher import STRICT_GUARD
+from crawler.sandbox.sandbox_opening import STRICT_GUARD
 from evidence.model import Absent, Target, TargetType
 from tests.crawler.sandbox.engines import StandIn, stand_in
 from tests.sampling import some

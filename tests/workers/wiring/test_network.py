@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
 from crawler.collector import Collector, Follower
+from evidence.model import Target, TargetType
 from tests.workers.world import settings
 from workers.clock import SystemClock
 from workers.settings.environment import InvalidSetting
@@ -34,6 +36,26 @@ def test_the_official_client_is_sent_when_it_was_asked_for(
         await network.close()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(("setting", "names"), [(True, True), (False, False)])
+def test_starts_are_carried_unless_the_setting_says_no(tmp_path: Path, setting: bool, names: bool) -> None:
+    async def main() -> None:
+        network = NetworkWiring(settings(tmp_path, carry_starts=setting, sources=()), SystemClock())
+        [counted] = await network.collectors()
+        assert (counted.collector._identify is not None) is names  # type: ignore[attr-defined]
+        await network.close()
+
+    asyncio.run(main())
+
+
+def test_other_code_names_another_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def name(commit: str) -> str | None:
+        network = NetworkWiring(settings(tmp_path, commit=commit, sources=()), SystemClock())
+        monkeypatch.setattr(network._packages, "identify", AsyncMock(return_value="layer a"))
+        return await network._identify(Target(type=TargetType.NPM, identifier="server"))
+
+    assert len({asyncio.run(name("one")), asyncio.run(name("one")), asyncio.run(name("other"))}) == 2
 
 
 def test_probes_and_the_official_client_share_the_slots_of_one_sandbox(tmp_path: Path) -> None:

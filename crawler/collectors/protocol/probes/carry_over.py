@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
-from crawler.collectors.earlier_values import read_time
+from crawler.collectors.earlier_values import CARRIED_FROM, read_time
 from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_members, splice_object
 from crawler.collectors.protocol.probes.probe import Finding
 from crawler.collectors.protocol.questions.exchanges_body import CORE, FULL
@@ -23,7 +23,6 @@ from evidence.model import Absent, Observed, Reason, Record
 
 FULL_AT: Final = "full_at"
 FULL_DUE: Final = "full_due"
-CARRIED_FROM: Final = "carried_from"
 MAX_CARRY_AGE: Final = timedelta(days=14)
 WEEK: Final = timedelta(days=7)
 HALF_A_DAY: Final = timedelta(hours=12)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from crawler.collectors.earlier_values import read_time
-from crawler.collectors.protocol.probes.carry_over import CARRIED_FROM
+from crawler.collectors.earlier_values import CARRIED_FROM, read_time
 from crawler.collectors.protocol.probes.probe import Finding
 from crawler.collectors.protocol.stdio.processes import is_same_start
 from crawler.collectors.protocol.trials.call_policy import CallPolicy

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.stdio.carried_starts import StartIdentity
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
 from crawler.http.engine import HttpEngine
@@ -58,6 +59,7 @@ def collector(
     at: datetime = NOW,
     chosen: QuestionSelection | None = None,
     opted_out: Sequence[str] = (),
+    identify: StartIdentity | None = None,
 ) -> ProtocolCollector:
     hand = time or Timekeeper()
     engine = HttpEngine(
@@ -70,7 +72,15 @@ def collector(
     courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
     bounds = BRISK_PROBE if brisk else limits
     return ProtocolCollector(
-        engine, launcher, courtesy, lambda: at, bounds, depth=depth, retest=chosen, opted_out=opted_out
+        engine,
+        launcher,
+        courtesy,
+        lambda: at,
+        bounds,
+        depth=depth,
+        retest=chosen,
+        opted_out=opted_out,
+        identify=identify,
     )
 
 

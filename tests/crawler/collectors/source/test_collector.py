@@ -317,6 +317,27 @@ def test_the_list_of_a_repository_that_we_could_not_ask_for_is_not_replaced_by_a
     assert needs(world.follow(found)["dependencies"]).taken_from == "installed"
 
 
+@pytest.mark.parametrize(("carried", "since", "installs"), [(True, 0, 0), (True, 1, 1), (False, 0, 1)])
+def test_the_installation_of_a_carried_start_is_not_read_again(
+    world: World, carried: bool, since: int, installs: int
+) -> None:
+    world.http.files["/files/c0ffee.tgz"] = files([("src/one/b.py", b"x")])
+    world.tree = InstalledTree(ecosystem="npm", name="one", version="1.0.0", packages=())
+    found = server(NPM, subfolder="src/one")
+    first = world.follow(found)
+    started = Record(
+        server=found.server.id, kind="listing", schema=1, collector="protocol", collector_version=1,
+        observed_at=NOON + timedelta(days=since), content=Observed(b"{}"),
+        observation={"carried_from": NOON.isoformat()} if carried else {},
+    )  # fmt: skip
+    world.now, world.installs = NOON + timedelta(days=2), 0
+    tonight = replace(found, records={**found.records, "listing": started})
+    again = world.follow(tonight, replace(found, records=first))["dependencies"]
+    assert world.installs == installs
+    assert again.content == first["dependencies"].content
+    assert (again.observation == first["dependencies"].observation) is (installs == 0)
+
+
 def test_source_is_no_younger_than_the_look_at_its_repository(world: World) -> None:
     found = server()
     refreshed = replace(found.records["repository"], observation={"looked_at": NOON.isoformat()})
