@@ -41,7 +41,9 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
         build_param(name="filePath", pattern="^[a-z./]+$"),
         build_param(name="profile"),
         build_param(name="file", enum=["a"]),
-        build_param(name="select_paths", description="Regex patterns of the pages to select."),
+        build_param(
+            name="select_paths", type="array", items={"type": "string"}, description="Regex patterns of the pages."
+        ),
         build_param(name="file", description="Raw base64-encoded file content"),
         build_param(name="configFile", description="The contents of the file, not its path."),
     ],
@@ -54,6 +56,8 @@ def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer
     does, so that `profile` and `direction` count. Otherwise the content of a file and an expression that is matched
     with paths are none.
     """
+    if not literal and _NO_PATH.search(param.description):
+        return
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
         yield suffix, "a path without a pattern"
 
@@ -61,12 +65,7 @@ def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer
 def _is_unchecked(place: ValueSchema, literal: bool) -> bool:
     if "string" not in place.types or not _names_path(place.name, literal):
         return False
-    return not (_checked(place.schema, literal) or (not literal and _holds_no_path(place.schema)))
-
-
-def _holds_no_path(schema: Mapping[str, Json]) -> bool:
-    description = schema.get("description")
-    return isinstance(description, str) and _NO_PATH.search(description) is not None
+    return not _checked(place.schema, literal)
 
 
 def _names_path(name: str, literal: bool) -> bool:
