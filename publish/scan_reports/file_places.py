@@ -13,6 +13,8 @@ from scoring.text import evidence_path
 
 _MANIFESTS: Final = ("server.json", "package.json", "pyproject.toml")
 
+_WORKFLOWS: Final = f"{source.KIND}/.github/"  # always in the root of a repository
+
 FindLine = Callable[[str, str], int]
 """The line of a file on which a text first stands; 0 when it is not there."""
 
@@ -43,6 +45,9 @@ class FilePlaces:
         """The place of the finding at a path of our evidence; None when no file is known."""
         if (place := self.exact.get(at)) is not None:
             return place
+        if at.startswith(_WORKFLOWS):
+            path, _, line = at.removeprefix(f"{source.KIND}/").rpartition("/")
+            return FilePlace(f"/{path}", int(line)) if line.isdecimal() else FilePlace(f"/{path}/{line}")
         kind, _, rest = at.removeprefix(f"{source.KIND}/").partition("/")
         if kind == "tools":
             return self.tools.get(rest.partition("/")[0]) or self.whole

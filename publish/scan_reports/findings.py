@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, Final
 
 from evidence.canonical import canonical_json, sha256
-from evidence.kinds import advisories, secrets
+from evidence.kinds import advisories
 from evidence.model import Dossier, Observed
 from publish.scan_reports.file_places import FilePlace, FilePlaces, list_file_places
 from publish.views.evidence.check_verdicts import CheckVerdicts
@@ -220,8 +220,8 @@ def compute_fingerprint(dossier: Dossier, rule: str, at: str, nth: int) -> str:
 
 
 def _without_line(at: str, place: FilePlace | None) -> str:
-    """The place of a credential by file and pattern, since its line moves; other places name no lines."""
-    if place is None or not at.startswith(f"{secrets.KIND}/"):
+    """The place without the line that it ends with, since lines move; for a credential with its pattern instead."""
+    if place is None or not place.line or not at.endswith(f"/{place.line}"):
         return at
     return f"{at.rpartition('/')[0]}/{place.what}"
 

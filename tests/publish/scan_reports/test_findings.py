@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from publish.scan_reports.file_places import FilePlace
 from publish.scan_reports.findings import FindingGrade, grade_rule
 from tests.publish.scan_reports import projects
 from tests.publish.scan_reports.projects import findings, flaw, leaked, project
@@ -80,3 +81,9 @@ def test_only_harm_and_violations_are_high(rule: str, grade: FindingGrade) -> No
 def test_a_cap_is_no_second_finding() -> None:
     found = [one for one in findings(project(leaked())) if one.rule == "source-holds-secret"]
     assert len(found) == 1
+
+
+def test_a_workflow_is_found_in_the_root_of_the_repository() -> None:
+    known = projects.places(project())
+    assert known.find("source/.github/workflows/ci.yml/12") == FilePlace("/.github/workflows/ci.yml", 12)
+    assert known.find("source/.github/workflows/ci.yml") == FilePlace("/.github/workflows/ci.yml")
