@@ -171,6 +171,30 @@ def test_without_a_sandbox_the_source_is_read_and_the_reason_shown(
     assert "server.py:3" in result.out
 
 
+@pytest.mark.live
+@pytest.mark.sandbox
+@pytest.mark.parametrize("environment", [None, "venv"])
+def test_a_project_starts_in_the_sandbox_as_its_manifest_says(
+    process: Hallmark, project: Path, monkeypatch: pytest.MonkeyPatch, environment: str | None
+) -> None:
+    monkeypatch.delenv("HALLMARK_CACHE")  # the sandbox that `make live` built
+    (project / "src/notes_mcp").mkdir(parents=True)
+    (project / "src/notes_mcp/__init__.py").write_text("")
+    start = SERVER % TOKEN
+    if environment:
+        packages = f"{environment}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+        (project / packages).mkdir(parents=True)
+        (project / packages / "installed_before.py").write_text("")
+        start = f"import installed_before\n{start}"
+    (project / "src/notes_mcp/__main__.py").write_text(start)
+    before = snapshot(project)
+    result = process("scan", str(project), "--core", "--json")
+    assert result.code == 0, result.err
+    assert "started in the sandbox as notes_mcp/__main__.py says" in result.err
+    assert document(result)["listed"]["tools"] == 1
+    assert snapshot(project) == before
+
+
 @pytest.mark.parametrize("name", ["notes-mcp-1.2.3.tgz", "notes_mcp-1.2.3.tar.gz", "notes_mcp-1.2.3-py3-none-any.whl"])
 def test_an_archive_is_read_like_its_folder(hallmark: Hallmark, project: Path, tmp_path: Path, name: str) -> None:
     file = tmp_path / name
