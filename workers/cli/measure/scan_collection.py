@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from crawler.collectors.derivers import build_derivers
 from crawler.projects.project import Project
 from evidence.derive.drift import no_approval
-from evidence.model import Absent, Dossier, Reason, Target, TargetType
+from evidence.model import Absent, Dossier, Reason, Target
 from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
 from workers import log
