@@ -35,6 +35,12 @@ def format_path(place: TextPlace) -> str:
     return last if around is None else f"{format_path(around)}/{escape_segment(last)}"
 
 
+def is_in_schema(place: TextPlace) -> bool:
+    """Whether the text describes a parameter: its place is inside the input schema of a tool."""
+    around, last = place
+    return around is not None and (last == "inputSchema" or is_in_schema(around))
+
+
 def label_item(item: Item) -> str:
     """The path segment of an item: its name, its URI, or its number."""
     return escape_segment(item.name or item.text("uri") or f"@{item.index}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from evidence.derive.poisoning.decoding import decode_texts, find_encoded
 from evidence.derive.poisoning.hidden_characters import find_hidden_candidates, find_hidden_characters
 from evidence.derive.poisoning.instruction_matching import find_instructed_tools
-from evidence.derive.poisoning.listing_texts import ListingText, TextPlace, format_path, iterate_texts
+from evidence.derive.poisoning.listing_texts import ListingText, TextPlace, format_path, is_in_schema, iterate_texts
 from evidence.derive.poisoning.obfuscation import deobfuscate_text, find_obfuscation_candidates
 from evidence.derive.poisoning.pattern_matching import (
     CandidatePatterns,
@@ -20,11 +20,14 @@ from evidence.derive.poisoning.pattern_matching import (
     find_plain_instructions,
     match_patterns,
 )
+from evidence.derive.poisoning.quotations import hide_quotations
+from evidence.derive.poisoning.structure import ToolView, describe_tool, find_signals, find_structure_candidates
 from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
 from evidence.derive.poisoning.tool_context import ToolContext, build_tool_contexts
-from evidence.kinds.listing import Listing
+from evidence.kinds.listing import Item, Listing
 from evidence.patterns.poisoning import (
     MAX_TEXT,
+    PATTERNS_BY_ID,
     SECRETS,
     Category,
     Confidence,
@@ -72,16 +75,27 @@ class _TextMatch:
     found: PatternMatch
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownTools:
+    """What is known of the tools that own texts; made only for those whose texts may have a hit."""
+
+    contexts: Callable[[Iterable[str]], Mapping[str, ToolContext]]
+    views: Callable[[Iterable[str]], Mapping[str, ToolView]]
+
+
 def scan_listing(listing: Listing) -> tuple[Hit, ...]:
     """All hits in a listing in its order; at most MAX_HITS."""
     names = tuple(item.name for item in listing.tools.items if item.name)
-    return tuple(islice(_hits(iterate_texts(listing), names, partial(build_tool_contexts, listing)), MAX_HITS))
+    known = _KnownTools(partial(build_tool_contexts, listing), partial(_describe_tools, listing))
+    return tuple(islice(_hits(iterate_texts(listing), names, known), MAX_HITS))
 
 
 def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
     """The hits in one text of the tool `owner`, or of the server when `owner` is empty; each pattern once."""
     alone = ToolContext(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
-    return _hits([((None, at), owner, text)], names, lambda owners: dict.fromkeys(owners, alone))
+    tool = describe_tool(Item({"name": owner}, 0), alone.tools)
+    known = _KnownTools(lambda owners: dict.fromkeys(owners, alone), lambda owners: dict.fromkeys(owners, tool))
+    return _hits([((None, at), owner, text)], names, known)
 
 
 def list_shown_texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
@@ -92,7 +106,7 @@ def list_shown_texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
 def _hits(
     listed: Iterable[ListingText],
     names: Sequence[str],
-    build_contexts: Callable[[Iterable[str]], Mapping[str, ToolContext]],
+    tools: _KnownTools,
 ) -> Iterator[Hit]:
     """The hits in several texts. Listings repeat many texts, so each distinct text is scanned once."""
     places = list(listed)
@@ -105,13 +119,18 @@ def _hits(
         list(dict.fromkeys(text for text, each in zip(folded, candidates, strict=True) if each.may_instruct)), names
     )
     instructed = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
-    if not instructed and not any(matches.values()):
+    structured = {distinct[at] for at in find_structure_candidates(TextIndex(folded))}
+    if not instructed and not structured and not any(matches.values()):
         return
-    known = build_contexts(
+    known = tools.contexts(
         {owner for _, owner, text in places if owner and any(each.found.others for each in matches[text])}
     )
+    views = tools.views({owner for _, owner, text in places if owner and text in structured})
+    plain = dict(zip(distinct, folded, strict=True))
     for place, owner, text in places:
         hits = [hit for each in matches[text] for hit in _hits_at(each, known.get(owner), text, place)]
+        if owner and text in structured:
+            hits += _find_structure(plain[text], views[owner], place)
         if owner and any(name != owner for name in instructed.get(text, ())):
             hits.append(
                 Hit(
@@ -124,6 +143,17 @@ def _hits(
             )
         yield from hits
         yield from _combine_signs(hits)
+
+
+def _describe_tools(listing: Listing, owners: Iterable[str]) -> dict[str, ToolView]:
+    wanted = set(owners)
+    names = frozenset(item.name.lower() for item in listing.tools.items if item.name)
+    return {item.name: describe_tool(item, names) for item in listing.tools.items if item.name in wanted}
+
+
+def _find_structure(folded: str, tool: ToolView, place: TextPlace) -> Iterator[Hit]:
+    for signal in find_signals(hide_quotations(folded), tool, in_field=is_in_schema(place)):
+        yield Hit(signal.category, signal.id, signal.title, format_path(place), signal.confidence)
 
 
 def _hits_at(match: _TextMatch, context: ToolContext | None, text: str, place: TextPlace) -> Iterator[Hit]:
@@ -160,7 +190,7 @@ def _match_texts(
                 matches[at].append(_TextMatch(each.category, each.id, each.title, PatternMatch(each.confidence)))
     may_be_obfuscated = find_obfuscation_candidates(SEPARATOR.join(folded), words)
     for at, text in enumerate(folded):
-        matches[at] += _match_patterns(text, candidates[at].patterns)
+        matches[at] += _tell_quoted(_match_patterns(text, candidates[at].patterns), text)
         if may_be_obfuscated and candidates[at].may_be_obfuscated:
             matches[at] += _match_obfuscated(text)
     return matches
@@ -171,6 +201,17 @@ def _match_patterns(folded: str, patterns: Sequence[Pattern]) -> Iterator[_TextM
         found = find_pattern(each, folded)
         if found is not None:
             yield _TextMatch(each.category, each.id, each.title, found)
+
+
+def _tell_quoted(found: Iterable[_TextMatch], folded: str) -> Iterator[_TextMatch]:
+    """The matches; one that is only in a quotation of an attack informs."""
+    outside: str | None = None
+    for match in found:
+        outside = hide_quotations(folded) if outside is None else outside
+        if outside == folded or find_pattern(PATTERNS_BY_ID[match.pattern], outside) is not None:
+            yield match
+        else:
+            yield replace(match, found=replace(match.found, confidence=Confidence.LOW))
 
 
 def _match_obfuscated(folded: str) -> Iterator[_TextMatch]:

@@ -39,6 +39,7 @@ from evidence.patterns.poisoning.preference import self_promotion, tool_choice
 __all__ = [
     "MAX_TEXT",
     "PATTERNS",
+    "PATTERNS_BY_ID",
     "SECRETS",
     "SENTENCE",
     "VERSION",
@@ -52,7 +53,7 @@ __all__ = [
     "is_placeholder",
 ]
 
-VERSION: Final = 5
+VERSION: Final = 6
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *instruction_override.PATTERNS,
@@ -79,3 +80,5 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     *message_markup.PATTERNS,
 )
 """In the order in which the hits of one text are reported."""
+
+PATTERNS_BY_ID: Final = {pattern.id: pattern for pattern in PATTERNS}

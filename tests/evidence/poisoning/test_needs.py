@@ -14,11 +14,13 @@ import pytest
 
 from evidence.derive import poisoning, tool_instructions
 from evidence.derive.poisoning import fold_text, list_shown_texts, scan_listing, scan_text
+from evidence.derive.poisoning.quotations import hide_quotations
 from evidence.derive.poisoning.scanner import _match_encoded as encoded
 from evidence.derive.poisoning.scanner import _match_hidden as unseen
+from evidence.derive.poisoning.structure import describe_tool, find_signals
 from evidence.derive.poisoning.text_folding import TextIndex
 from evidence.derive.poisoning.tool_context import ToolContext
-from evidence.kinds.listing import Listing
+from evidence.kinds.listing import Item, Listing
 from evidence.model import Observed
 from evidence.patterns.poisoning import (
     PATTERNS,
@@ -218,10 +220,18 @@ def plainly(text: str, owner: str = "mine", names: Iterable[str] = NAMES) -> lis
         for pattern, match in secrets
         if match and not is_placeholder(match[0])
     ]
-    tried = ((pattern, pattern.find(folded)) for pattern in PATTERNS)
-    heard += [(pattern.category, pattern.id, found) for pattern, found in tried if found]
+    outside = hide_quotations(folded)
+    tried = ((pattern, pattern.find(folded), pattern.find(outside)) for pattern in PATTERNS)
+    heard += [
+        (pattern.category, pattern.id, found if unquoted else PatternMatch(Confidence.LOW, found.others))
+        for pattern, found, unquoted in tried
+        if found
+    ]
     speaker = ToolContext(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
     heard = [(*each[:2], sure) for each in heard if (sure := surely(speaker, each[2], owner, text))]
+    tool = describe_tool(Item({"name": owner}, 0), frozenset(name.lower() for name in names))
+    signals = find_signals(outside, tool, in_field=False) if owner else ()
+    heard += [(signal.category, signal.id, signal.confidence) for signal in signals]
     others = [name.lower() for name in names if name != owner and len(name) >= 4]
     meant = [name for name in others if name in folded and is_meant(name, folded)]
     if owner and any(order.search(folded) for name in meant for order in tool_instructions._orders(name)):

@@ -1,0 +1,64 @@
+"""What an instruction to a model is made of, in twenty languages, and the combinations that give one away."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evidence.patterns.poisoning.structure import further, germanic, romance, slavic
+from evidence.patterns.poisoning.structure.concepts import ANY_LANGUAGE, Concept, Word, list_words
+from evidence.patterns.poisoning.structure.purposes import Purpose, find_purposes, is_for_secrets
+from evidence.patterns.poisoning.structure.signals import SIGNALS, Signal
+
+__all__ = [
+    "ANY_LANGUAGE",
+    "LANGUAGES",
+    "SIGNALS",
+    "WORDS",
+    "Concept",
+    "Purpose",
+    "Signal",
+    "Word",
+    "find_purposes",
+    "is_for_secrets",
+]
+
+_VOCABULARIES: Final = {
+    "en": germanic.ENGLISH,
+    "de": germanic.GERMAN,
+    "nl": germanic.DUTCH,
+    "sv": germanic.SWEDISH,
+    "fr": romance.FRENCH,
+    "es": romance.SPANISH,
+    "pt": romance.PORTUGUESE,
+    "it": romance.ITALIAN,
+    "pl": slavic.POLISH,
+    "cs": slavic.CZECH,
+    "ru": slavic.RUSSIAN,
+    "uk": slavic.UKRAINIAN,
+    "tr": further.TURKISH,
+    "id": further.INDONESIAN,
+    "vi": further.VIETNAMESE,
+    "ar": further.ARABIC,
+    "hi": further.HINDI,
+    "zh": further.CHINESE,
+    "ja": further.JAPANESE,
+    "ko": further.KOREAN,
+}
+_JOINED: Final = frozenset({"ar", "hi", "zh", "ja", "ko"})
+
+LANGUAGES: Final = tuple(_VOCABULARIES)
+
+_PATHS: Final = (
+    *("~/.ssh", ".ssh/", "id_rsa", "id_ed25519", "id_ecdsa", "authorized_keys", "known_hosts", "/etc/passwd"),
+    *("/etc/shadow", ".aws/", ".env", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".bash_history"),
+    *(".zsh_history", ".kube/", "mcp.json", "claude_desktop_config", "wallet.dat", ".gnupg", ".docker/config"),
+    *("application_default_credentials", ".pgpass", "~/documents", "~/desktop", "~/downloads", "~/.config", ".pem"),
+    *("credentials.json", "secrets.yaml", "secrets.json", "keychain", "/home/$user", ".cursor/", "~/.claude"),
+)
+_ADDRESSES: Final = ("http://", "https://", "@", "www.")
+
+WORDS: Final = (
+    *list_words(_VOCABULARIES, _JOINED),
+    *(Word(path, Concept.PATH, ANY_LANGUAGE, True, False) for path in _PATHS),
+    *(Word(address, Concept.ABROAD, ANY_LANGUAGE, True, True) for address in _ADDRESSES),
+)
