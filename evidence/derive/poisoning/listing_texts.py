@@ -35,10 +35,14 @@ def format_path(place: TextPlace) -> str:
     return last if around is None else f"{format_path(around)}/{escape_segment(last)}"
 
 
-def is_in_schema(place: TextPlace) -> bool:
-    """Whether the text describes a parameter: its place is inside the input schema of a tool."""
+def describes_parameter(place: TextPlace) -> bool:
+    """Whether the text describes a parameter of a tool."""
+    return place[1] in ("description", "title") and _is_in_schema(place)
+
+
+def _is_in_schema(place: TextPlace) -> bool:
     around, last = place
-    return around is not None and (last == "inputSchema" or is_in_schema(around))
+    return around is not None and (last == "inputSchema" or _is_in_schema(around))
 
 
 def label_item(item: Item) -> str:

@@ -11,14 +11,18 @@ _LEAD: Final = 40
 
 _QUOTATION: Final = re.compile(
     r"\"[^\"]{8,400}\"|[“„][^“”„]{4,400}[”“]"
+    r"|<(\w{3,20})>[^<]{8,400}</\1>"
     r"|«[^«»]{4,400}»|[「『][^「」『』]{3,400}[」』]|‘[^‘']{8,400}'"
 )
 _ABOUT_ATTACKS: Final = re.compile(
     r"\b(?:attack|inject|jailbreak|phish|malicious|payload|poison|detect|flag|block|firewall|red[\s-]?team|scam|spam"
     r"|audit|refus|reject|risk|trust\sscore|lesson|trick|test\scase|suspicious|hidden\sorder|classif|sanitiz|sanitis"
+    r"|exfiltrat|overrid|linter|rule\sset|vulnerab|threat|red\sflag"
+    r"|sospech|frases\scomo|mencurigakan|menandai|фраз|verdächtig|suspect|repère|phrases\s|podejrzan|riconosc|sospett"
+    r"|suspeit|şüpheli|đáng\sngờ|verdacht|misstänkt|підозр|подозр"
     r"|angriff|erkenn|schadhaft|attaque|détect|ataque|attacc|rilev|atak|wykry|útok|detek|saldırı|tespit|aanval|angrepp"
     r"|upptäck|serangan|mendeteksi|tấn\scông|phát\shiện|атак|обнаруж|выявля|виявля)"
-    r"|攻击|攻擊|检测|檢測|注入|攻撃|検出|検知|공격|탐지|감지|هجوم|هجمات|كشف|हमल|पता\sलग"
+    r"|可疑|疑わし|의심|مشبوه|संदिग्ध|攻击|攻擊|检测|檢測|注入|攻撃|検出|検知|공격|탐지|감지|هجوم|هجمات|كشف|हमल|पता\sलग"
 )
 _ORDERED: Final = re.compile(
     r"\b(?:must|always|important|you\sshould|please|execute|obey|follow|do\sthis|immer|unbedingt|bitte|wichtig|toujours"

@@ -11,7 +11,13 @@ from typing import Final
 from evidence.derive.poisoning.decoding import decode_texts, find_encoded
 from evidence.derive.poisoning.hidden_characters import find_hidden_candidates, find_hidden_characters
 from evidence.derive.poisoning.instruction_matching import find_instructed_tools
-from evidence.derive.poisoning.listing_texts import ListingText, TextPlace, format_path, is_in_schema, iterate_texts
+from evidence.derive.poisoning.listing_texts import (
+    ListingText,
+    TextPlace,
+    describes_parameter,
+    format_path,
+    iterate_texts,
+)
 from evidence.derive.poisoning.obfuscation import deobfuscate_text, find_obfuscation_candidates
 from evidence.derive.poisoning.pattern_matching import (
     CandidatePatterns,
@@ -38,8 +44,11 @@ from evidence.patterns.poisoning import (
 )
 from evidence.patterns.poisoning.encoded_payloads import COMMAND
 from evidence.patterns.poisoning.hidden_characters import MARKDOWN_COMMENT
+from evidence.patterns.poisoning.structure import Purpose
 
 MAX_HITS: Final = 200
+
+_ABOUT_CONVERSATIONS: Final = frozenset({"passes-conversation", "talk-leaves"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +139,7 @@ def _hits(
     for place, owner, text in places:
         hits = [hit for each in matches[text] for hit in _hits_at(each, known.get(owner), text, place)]
         if owner and text in structured:
+            hits = [_excuse(hit, views[owner]) for hit in hits]
             hits += _find_structure(plain[text], views[owner], place)
         if owner and any(name != owner for name in instructed.get(text, ())):
             hits.append(
@@ -151,8 +161,15 @@ def _describe_tools(listing: Listing, owners: Iterable[str]) -> dict[str, ToolVi
     return {item.name: describe_tool(item, names) for item in listing.tools.items if item.name in wanted}
 
 
+def _excuse(hit: Hit, tool: ToolView) -> Hit:
+    """A tool that works on conversations may ask for one."""
+    if hit.pattern in _ABOUT_CONVERSATIONS and Purpose.CONVERSATION in tool.purposes:
+        return replace(hit, confidence=Confidence.LOW)
+    return hit
+
+
 def _find_structure(folded: str, tool: ToolView, place: TextPlace) -> Iterator[Hit]:
-    for signal in find_signals(hide_quotations(folded), tool, in_field=is_in_schema(place)):
+    for signal in find_signals(hide_quotations(folded), tool, in_field=describes_parameter(place)):
         yield Hit(signal.category, signal.id, signal.title, format_path(place), signal.confidence)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -33,7 +33,18 @@ Concepts = Mapping[Concept, int]
 """The languages in which a sentence expresses a concept, one bit each."""
 
 _TRIGGERS: Final = frozenset(
-    {Concept.TALK, Concept.SECRET, Concept.PATH, Concept.FILES, Concept.OTHER, Concept.USER, Concept.IGNORE}
+    {
+        Concept.TALK,
+        Concept.SECRET,
+        Concept.PATH,
+        Concept.FILES,
+        Concept.OTHER,
+        Concept.USER,
+        Concept.IGNORE,
+        Concept.DECEIVE,
+        Concept.PROMPT,
+        Concept.ABROAD,
+    }
 )
 _DATA: Final = {
     Purpose.TALK: Concept.TALK,
@@ -51,6 +62,10 @@ _VERBS: Final = (
 )
 """Verbs in names of tools that change something."""
 _TOOL: Final = re.compile(rf"(?:{'|'.join(_VERBS)})[_-]\w|\w+_(?:{'|'.join(_VERBS)})$")
+_SOME_TOOL: Final = re.compile(
+    r"\b(?:the|any|whichever|whatever)\s(?!(?:this|that|same|right|given|following|appropriate|relevant|correct)\s)"
+    r"(?:[a-z-]{3,14}\s){1,2}tools?\b(?!\s(?:name|call|result|output|list|definition|description)s?)"
+)
 _VALUE: Final = re.compile(r"\d{3,}|\b[a-z]{2}\d{2}\s?\w{4}|\b\d+\s?(?:%|percent|prozent|pour\scent|por\sciento)")
 _ONLY_NAMED: Final = re.compile(r"'?s?[\s_-]?(?:ids?|identifiers?|uuid|names?|titles?|urls?|links?|keys?|handles?)\b")
 """Follows a conversation that is only named, not passed on."""
@@ -59,7 +74,23 @@ _AS_A_PLACE: Final = re.compile(
     r"(?:(?:the|this|a|an|your|each|every|our|one|same|current|whole|entire)\s){0,2}$"
 )
 """Precedes a conversation that is only the place or time of something."""
+_ADDRESS: Final = (
+    r"(?:(?:https?|ftp|wss?)://\S|(?<![\w@])[\w.+-]{1,40}@[\w-]{1,40}\.\w|(?:[a-z0-9-]{1,40}\.){1,4}"
+    r"(?:test|example|invalid|com|net|org|io|dev|xyz|ru|cn|info|co|app|cloud)\b|\d{1,3}(?:\.\d{1,3}){3}\b)"
+)
+_ANY_ADDRESS: Final = re.compile(_ADDRESS.replace(r"://\S|", r"://\S+|"))
+_LINK: Final = re.compile(
+    r"\b(?:see|visit|go|goes|navigate|sign\sup|log\sin|refer|documented|docs|links?|according|similar|equal"
+    r"|defaults?|requests?)\b"
+)
+"""Precedes an address that is only named."""
+_TOWARDS: Final = re.compile(
+    r"(?:\b(?:to|with|an|zu|nach|auf|à|vers|sur|a|en|hacia|para|em|su|verso|naar|op|aan|do|na|на|в|к|до|ke|kepada|di"
+    r"|đến|tới|sang|lên|về|till|på)\s(?:[\w'-]{1,14}\s){0,2}?|(?:إلى|على|في)\s|[到至给往]\s?)[`'\"<(]{0,2}"
+    rf"{_ADDRESS}|{_ADDRESS}\S{{0,40}}\s?(?:へ|に|宛|로|으로|에|에게|पर|को|adresine)"
+)
 _ENGLISH: Final = 1
+_ENGLISH_WORD: Final = re.compile(r"\b(?:the|of|and|to|for|with|or|is|whether|from|by|that|are)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +136,10 @@ def find_signals(folded: str, view: ToolView, *, in_field: bool) -> Iterator[Sig
     if in_field:
         sentences = [{**sentence, Concept.SLOT: ANY_LANGUAGE} for sentence in sentences]
     for signal in SIGNALS:
-        if signal.foreign_to in view.purposes:
+        if signal.foreign_to in view.purposes or (signal.after_purpose and in_field):
             continue
-        if any(_matches(signal, sentences[at : at + signal.sentences]) for at in range(len(sentences))):
+        starts = range(int(signal.after_purpose), len(sentences))
+        if any(_matches(signal, sentences[at : at + signal.sentences], sentences) for at in starts):
             yield signal
 
 
@@ -116,38 +148,67 @@ def split_concepts(folded: str, view: ToolView) -> Iterator[Concepts]:
     ends = [found.end() for found in _END.finditer(folded)]
     sentences: list[dict[Concept, int]] = [defaultdict(int) for _ in range(len(ends) + 1)]
     finder, words = _all_words()
-    for index, start, end in finder.find_matches_as_indexes(replace_surrogates(folded), overlapping=True):
-        for word in words[index]:
-            if _stands(word, folded, start, end):
-                sentences[bisect_right(ends, start)][word.concept] |= word.language
+    prose = replace_surrogates(_ANY_ADDRESS.sub(lambda found: " " * len(found[0]), folded))
+    found_words = [
+        (word, start)
+        for index, start, end in finder.find_matches_as_indexes(prose, overlapping=True)
+        for word in words[index]
+        if _stands(word, folded, start, end)
+    ]
+    spoken = _find_languages((word for word, _ in found_words), len(_ENGLISH_WORD.findall(prose)))
+    for word, start in found_words:
+        languages = word.language if word.language == ANY_LANGUAGE else word.language & spoken
+        if languages:
+            sentences[bisect_right(ends, start)][word.concept] |= languages
     for found in _IDENTIFIER.finditer(folded):
-        concept = _classify(found[0], view, quoted=folded[found.start() - 1 : found.start()] == "`")
+        concept, languages = _classify(found[0], view, quoted=folded[found.start() - 1 : found.start()] == "`")
         if concept is not None:
-            sentences[bisect_right(ends, found.start())][concept] = ANY_LANGUAGE
+            sentences[bisect_right(ends, found.start())][concept] = languages
+    for found in _SOME_TOOL.finditer(folded):
+        sentences[bisect_right(ends, found.start())][Concept.OTHER] |= _ENGLISH
+    for found in _ANY_ADDRESS.finditer(folded):
+        sentences[bisect_right(ends, found.start())][Concept.ABROAD] = ANY_LANGUAGE
+    for found in _TOWARDS.finditer(folded):
+        if not _LINK.search(folded[max(0, found.start() - 24) : found.end()]):
+            sentences[bisect_right(ends, found.start())][Concept.TOWARDS] = ANY_LANGUAGE
     for found in _VALUE.finditer(folded):
         sentences[bisect_right(ends, found.start())][Concept.VALUE] = ANY_LANGUAGE
     return iter(sentences)
 
 
-def _classify(name: str, view: ToolView, *, quoted: bool) -> Concept | None:
+def _find_languages(words: Iterable[Word], english: int) -> int:
+    """The languages that a text may be written in: English when no other has more words, else those of most words."""
+    counts = Counter(word.language for word in words if word.language != ANY_LANGUAGE)
+    counts[_ENGLISH] += english
+    most = max(counts.values())
+    if counts[_ENGLISH] == most:
+        return _ENGLISH
+    return sum(language for language, count in counts.items() if count > most / 2 and language != _ENGLISH)
+
+
+def _classify(name: str, view: ToolView, *, quoted: bool) -> tuple[Concept | None, int]:
+    """What an identifier names, and in sentences of which languages. English texts name many other things so."""
     if name in view.parameters:
-        return Concept.FIELD
+        return Concept.FIELD, ANY_LANGUAGE
     if name in view.others:
-        return Concept.OTHER
+        return Concept.OTHER, ANY_LANGUAGE
     if name == view.name:
-        return None
+        return None, 0
     if _TOOL.match(name):
-        return Concept.STRANGER
-    return Concept.FIELD if quoted else None
+        return Concept.STRANGER, ANY_LANGUAGE
+    if quoted:
+        return Concept.FIELD, ANY_LANGUAGE
+    return (Concept.STRANGER, ANY_LANGUAGE & ~_ENGLISH) if "_" in name and not is_for_secrets(name) else (None, 0)
 
 
-def _matches(signal: Signal, sentences: Sequence[Concepts]) -> bool:
+def _matches(signal: Signal, sentences: Sequence[Concepts], whole: Sequence[Concepts]) -> bool:
     languages = ANY_LANGUAGE & ~_ENGLISH if signal.translated else ANY_LANGUAGE
     for concepts in signal.needs:
         languages &= _join_languages(sentences, concepts)
         if not languages:
             return False
-    return bool(languages & ~_join_languages(sentences, signal.unless))
+    languages &= ~_join_languages(sentences, signal.unless)
+    return bool(languages and not (signal.asks and _join_languages(whole, (Concept.FREELY,)) & languages))
 
 
 def _join_languages(sentences: Sequence[Concepts], concepts: Sequence[Concept]) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from evidence.patterns.poisoning.structure import further, germanic, romance, slavic
+from evidence.patterns.poisoning.structure import asian, data_requests, further, germanic, orders, romance, slavic
 from evidence.patterns.poisoning.structure.concepts import ANY_LANGUAGE, Concept, Word, list_words
 from evidence.patterns.poisoning.structure.purposes import Purpose, find_purposes, is_for_secrets
-from evidence.patterns.poisoning.structure.signals import SIGNALS, Signal
+from evidence.patterns.poisoning.structure.signal import Signal
 
 __all__ = [
     "ANY_LANGUAGE",
@@ -21,6 +21,8 @@ __all__ = [
     "find_purposes",
     "is_for_secrets",
 ]
+
+SIGNALS: Final = (*data_requests.SIGNALS, *orders.SIGNALS)
 
 _VOCABULARIES: Final = {
     "en": germanic.ENGLISH,
@@ -39,10 +41,10 @@ _VOCABULARIES: Final = {
     "id": further.INDONESIAN,
     "vi": further.VIETNAMESE,
     "ar": further.ARABIC,
-    "hi": further.HINDI,
-    "zh": further.CHINESE,
-    "ja": further.JAPANESE,
-    "ko": further.KOREAN,
+    "hi": asian.HINDI,
+    "zh": asian.CHINESE,
+    "ja": asian.JAPANESE,
+    "ko": asian.KOREAN,
 }
 _JOINED: Final = frozenset({"ar", "hi", "zh", "ja", "ko"})
 
@@ -55,7 +57,8 @@ _PATHS: Final = (
     *("application_default_credentials", ".pgpass", "~/documents", "~/desktop", "~/downloads", "~/.config", ".pem"),
     *("credentials.json", "secrets.yaml", "secrets.json", "keychain", "/home/$user", ".cursor/", "~/.claude"),
 )
-_ADDRESSES: Final = ("http://", "https://", "@", "www.")
+_ADDRESSES: Final = ("://", "@", "www.", ".com", ".org", ".net", ".io", ".example", ".test", ".invalid")
+"""Parts of addresses, for the test whether a text may hold one."""
 
 WORDS: Final = (
     *list_words(_VOCABULARIES, _JOINED),

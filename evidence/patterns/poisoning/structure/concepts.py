@@ -52,6 +52,14 @@ class Concept(IntEnum):
     OBEY = auto()
     CONTENT = auto()
     """What a tool returns."""
+    FREELY = auto()
+    """By choice of the caller, and not kept."""
+    PROMPT = auto()
+    """What the model was configured with."""
+    DECEIVE = auto()
+    """Mislead a person."""
+    TOWARDS = auto()
+    """An address to which something goes. Found by its form."""
     VALUE = auto()
     """A value that the text itself prescribes. Found by its form."""
     STRANGER = auto()

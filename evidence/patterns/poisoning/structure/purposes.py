@@ -11,9 +11,12 @@ from typing import Final
 class Purpose(Enum):
     """A kind of data that a tool may need for what it is for."""
 
-    TALK = "conversation"
+    TALK = "texts that may come from a conversation"
+    CONVERSATION = "conversation"
     FILES = "files"
     PATH = "configuration"
+    PROMPT = "prompts"
+    TELEMETRY = "telemetry"
     SECRET = "secrets"  # noqa: S105 - the name of a purpose
 
 
@@ -24,12 +27,16 @@ _STEMS: Final = {
         "post|comment|journal|diary|meeting|context|thread|slack|discord|telegram|handoff|handover|bug|escalat|"
         "answer|question|log|intent|persona|preference|profile|insight|reflect|continu|resume|compact|archive|save|store"
     ),
+    Purpose.CONVERSATION: "conversation|chat|transcript|dialog|thread|messages|minutes|meeting",
     Purpose.FILES: (
-        "file|fs|path|folder|dir|document|upload|backup|sync|config|code|repo|git|project|scan|lint|deploy|shell|exec|"
-        "process|terminal|import|export|edit|write|index|mail|inbox|message|contact|calendar|event|crm|people|photo|browser|"
-        "histor|clipboard|note|search|read|pdf|attach|book|invite|meeting|schedul|address|order|ship|customer|user|"
-        "profile|identity|print|compress|zip|download|storage|drive"
+        "file|fs|path|folder|dir|document|upload|backup|sync|config|repo|project|deploy|shell|exec|process|terminal|import|"
+        "export|edit|write|mail|inbox|message|contact|calendar|crm|people|photo|browser|histor|clipboard|attach|address|"
+        "profile|identity|compress|zip|download|storage|drive|passport|medical|patient|payroll|contract|customer"
     ),
+    Purpose.PROMPT: (
+        "prompt|llm|gpt|claude|agent|assistant|chat|model|complet|generat|persona|bot|instruct|template|token"
+    ),
+    Purpose.TELEMETRY: "telemetr|analytic|metric|webhook",
     Purpose.PATH: (
         "ssh|key|aws|kube|docker|cred|secret|vault|env|config|dotfile|scan|audit|secur|setup|install|shell|bash|"
         "profile|deploy|login|auth|cert|pem|backup|gcloud|leak"
