@@ -19,6 +19,8 @@ _PLAINEST: Final = tuple(
     if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not (each.expression.is_naming or each.sentence)
 )
 """Patterns that are searched in deobfuscated text."""
+_MAX_WORD: Final = 12
+"""Letters of a single word, such as a type or a name, up to which it matches no pattern."""
 _FIRST_OBFUSCATION: Final = len(PATTERNS)
 _FIRST_INSTRUCTION: Final = _FIRST_OBFUSCATION + len(OBFUSCATION_EXPRESSIONS)
 
@@ -36,6 +38,8 @@ class CandidatePatterns:
 
 def find_candidate_patterns(folded: str) -> CandidatePatterns:
     """The patterns that a text may match. No other pattern can match."""
+    if len(folded) <= _MAX_WORD and folded.isalpha() and folded.isascii():
+        return _NOTHING
     passed = _prefilter().find_candidates(folded)
     if not passed:
         return _NOTHING
@@ -56,8 +60,13 @@ def find_pattern(pattern: Pattern, folded: str) -> PatternMatch | None:
     if not pattern.sentence:
         return pattern.find(folded)
     parts = _parts()[pattern.id]
-    sentences = map(str.strip, SENTENCE.findall(folded))
-    return pattern.find(" ".join(sentence for sentence in sentences if parts.match_all(sentence)))
+    return pattern.find(" ".join(sentence for sentence in _split_sentences(folded) if parts.match_all(sentence)))
+
+
+@lru_cache(maxsize=1)
+def _split_sentences(folded: str) -> tuple[str, ...]:
+    """The sentences of a text, for all patterns that are applied to it in turn."""
+    return tuple(map(str.strip, SENTENCE.findall(folded)))
 
 
 def _may_hold(pattern: Pattern, folded: str) -> bool:

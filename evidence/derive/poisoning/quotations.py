@@ -32,7 +32,7 @@ _ORDERED: Final = re.compile(
 
 def hide_quotations(text: str) -> str:
     """The text without the quotations that words about attacks around them explain."""
-    if not _ABOUT_ATTACKS.search(text):
+    if not _QUOTATION.search(text) or not _ABOUT_ATTACKS.search(text):
         return text
     outside = _QUOTATION.sub(lambda found: " " * len(found[0]), text)
     return _QUOTATION.sub(lambda found: '" "' if _is_explained(outside, found.start(), found.end()) else found[0], text)

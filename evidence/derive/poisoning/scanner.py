@@ -131,6 +131,7 @@ def _hits(
     structured = {distinct[at] for at in find_structure_candidates(TextIndex(folded))}
     if not instructed and not structured and not any(matches.values()):
         return
+    places = [each for each in places if matches[each[2]] or each[2] in structured or each[2] in instructed]
     known = tools.contexts(
         {owner for _, owner, text in places if owner and any(each.found.others for each in matches[text])}
     )

@@ -1,60 +1,44 @@
-"""Finds sentences that express the concepts of an instruction together, in any language.
-
-Words are found in one pass. A text without a word of private data, of the user or of other tools is not examined.
-"""
+"""Finds sentences that express the concepts of an instruction together, in any language."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import or_
 from typing import Final
 
-from ahocorasick_rs import AhoCorasick, MatchKind
-
-from evidence.derive.poisoning.text_folding import TextIndex, fold_text, replace_surrogates
+from evidence.derive.poisoning.concept_words import find_triggered, find_words
+from evidence.derive.poisoning.text_folding import TextIndex, fold_text
 from evidence.kinds.listing import Item
 from evidence.patterns.poisoning.structure import (
     ANY_LANGUAGE,
+    ENGLISH,
     SIGNALS,
-    WORDS,
     Concept,
     Purpose,
     Signal,
-    Word,
     find_purposes,
     is_for_secrets,
 )
 
-Concepts = Mapping[Concept, int]
-"""The languages in which a sentence expresses a concept, one bit each."""
+Concepts = list[int]
+"""For each concept, the languages in which a sentence expresses it, one bit each."""
 
-_TRIGGERS: Final = frozenset(
-    {
-        Concept.TALK,
-        Concept.SECRET,
-        Concept.PATH,
-        Concept.FILES,
-        Concept.OTHER,
-        Concept.USER,
-        Concept.IGNORE,
-        Concept.DECEIVE,
-        Concept.PROMPT,
-        Concept.ABROAD,
-    }
-)
 _DATA: Final = {
     Purpose.TALK: Concept.TALK,
     Purpose.FILES: Concept.FILES,
     Purpose.PATH: Concept.PATH,
     Purpose.SECRET: Concept.SECRET,
 }
+_SIZE: Final = max(Concept) + 1
+_PURPOSE_LENGTH: Final = 400
+"""Characters of a description in which its first sentence is looked for."""
 _END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?;](?=\s)|[。！？；।]|\s[-*•·]\s")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _IDENTIFIER: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|(?<=[`'\"«“„「])[a-z][a-z0-9]{1,40}(?=[`'\"»”“」])")
+_QUOTES: Final = frozenset("`'\"«“„「")
 _VERBS: Final = (
     *("send", "create", "write", "delete", "place", "charge", "transfer", "pay", "post", "update", "run", "execute"),
     *("add", "book", "order", "upload", "push", "commit", "publish", "deploy", "mail", "gmail", "slack", "submit"),
@@ -67,13 +51,6 @@ _SOME_TOOL: Final = re.compile(
     r"(?:[a-z-]{3,14}\s){1,2}tools?\b(?!\s(?:name|call|result|output|list|definition|description)s?)"
 )
 _VALUE: Final = re.compile(r"\d{3,}|\b[a-z]{2}\d{2}\s?\w{4}|\b\d+\s?(?:%|percent|prozent|pour\scent|por\sciento)")
-_ONLY_NAMED: Final = re.compile(r"'?s?[\s_-]?(?:ids?|identifiers?|uuid|names?|titles?|urls?|links?|keys?|handles?)\b")
-"""Follows a conversation that is only named, not passed on."""
-_AS_A_PLACE: Final = re.compile(
-    r"(?<!everything\s)(?<!all\s)(?<!said\s)\b(?:in|within|during|per|across|throughout|(?:id|start|end|beginning|language|tone)\sof)\s"
-    r"(?:(?:the|this|a|an|your|each|every|our|one|same|current|whole|entire)\s){0,2}$"
-)
-"""Precedes a conversation that is only the place or time of something."""
 _ADDRESS: Final = (
     r"(?:(?:https?|ftp|wss?)://\S|(?<![\w@])[\w.+-]{1,40}@[\w-]{1,40}\.\w|(?:[a-z0-9-]{1,40}\.){1,4}"
     r"(?:test|example|invalid|com|net|org|io|dev|xyz|ru|cn|info|co|app|cloud)\b|\d{1,3}(?:\.\d{1,3}){3}\b)"
@@ -84,13 +61,13 @@ _LINK: Final = re.compile(
     r"|defaults?|requests?)\b"
 )
 """Precedes an address that is only named."""
-_TOWARDS: Final = re.compile(
+_DIRECTION: Final = re.compile(
     r"(?:\b(?:to|with|an|zu|nach|auf|à|vers|sur|a|en|hacia|para|em|su|verso|naar|op|aan|do|na|на|в|к|до|ke|kepada|di"
-    r"|đến|tới|sang|lên|về|till|på)\s(?:[\w'-]{1,14}\s){0,2}?|(?:إلى|على|في)\s|[到至给往]\s?)[`'\"<(]{0,2}"
-    rf"{_ADDRESS}|{_ADDRESS}\S{{0,40}}\s?(?:へ|に|宛|로|으로|에|에게|पर|को|adresine)"
+    r"|đến|tới|sang|lên|về|till|på)\s(?:[\w'-]{1,14}\s){0,2}?|(?:إلى|على|في)\s|[到至给往]\s?)[`'\"<(]{0,2}$"
 )
-_ENGLISH: Final = 1
-_ENGLISH_WORD: Final = re.compile(r"\b(?:the|of|and|to|for|with|or|is|whether|from|by|that|are)\b")
+"""Precedes an address to which something goes; in some languages a word after it says so."""
+_DIRECTION_AFTER: Final = re.compile(r"\S{0,40}\s?(?:へ|に|宛|로|으로|에|에게|पर|को|adresine)")
+_DIRECTION_LENGTH: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +77,9 @@ class ToolView:
     name: str = ""
     purposes: frozenset[Purpose] = frozenset()
     parameters: frozenset[str] = frozenset()
-    others: frozenset[str] = frozenset()
-    """The other tools of the server."""
+    tools: frozenset[str] = frozenset()
+    """All tools of the server."""
+    description: str = ""
 
 
 def describe_tool(item: Item, names: frozenset[str]) -> ToolView:
@@ -109,149 +87,137 @@ def describe_tool(item: Item, names: frozenset[str]) -> ToolView:
     schema = item.get("inputSchema")
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     parameters = frozenset(key.lower() for key in properties) if isinstance(properties, Mapping) else frozenset()
-    named = _HUMP.sub("_", f"{item.name or ''} {item.text('title') or ''}").lower()
-    name = item.name.lower()
+    named = _HUMP.sub("_", f"{item.name} {item.text('title')}").lower()
     purposes = {*find_purposes(named), *(Purpose.SECRET for key in parameters if is_for_secrets(key))}
-    view = ToolView(name, frozenset(purposes), parameters, names - {name})
-    first = next(split_concepts(fold_text(item.text("description") or ""), view))
-    if Concept.FIELD in first or Concept.ABROAD in first:
-        return view
-    stated = {purpose for purpose, concept in _DATA.items() if concept in first}
-    return replace(view, purposes=view.purposes | stated)
+    return ToolView(item.name.lower(), frozenset(purposes), parameters, names, item.text("description"))
+
+
+def _find_stated_purposes(view: ToolView) -> set[Purpose]:
+    """What the first sentence of a description says that the tool is for."""
+    description = fold_text(view.description[:_PURPOSE_LENGTH])
+    end = _END.search(description)
+    first = split_concepts(description[: end.end()] if end else description, view)[0]
+    if first[Concept.FIELD] or first[Concept.ABROAD]:
+        return set()
+    return {purpose for purpose, concept in _DATA.items() if first[concept]}
 
 
 def find_structure_candidates(folded: TextIndex) -> set[int]:
-    """The indexes of texts that hold a word without which no signal is found. A cheap test."""
-    finder, words = _trigger_words()
-    candidates: set[int] = set()
-    for index, start, end in finder.find_matches_as_indexes(replace_surrogates(folded.whole)):
-        if any(_stands(word, folded.whole, start, end) for word in words[index]):
-            candidates.add(folded.find_text_at(start))
-    return candidates
+    """The indexes of texts that may hold a signal. A cheap test."""
+    return set(find_triggered(folded, _VERBS))
 
 
 def find_signals(folded: str, view: ToolView, *, in_field: bool) -> Iterator[Signal]:
     """The signals in a text of a tool, each once. `in_field`: the text describes a parameter."""
-    sentences = list(split_concepts(folded, view))
+    sentences = split_concepts(folded, view)
     if in_field:
-        sentences = [{**sentence, Concept.SLOT: ANY_LANGUAGE} for sentence in sentences]
+        for sentence in sentences:
+            sentence[Concept.SLOT] = ANY_LANGUAGE
+    found = list(_find_combined(sentences, view, in_field=in_field))
+    if any(signal.foreign_to for signal in found):
+        stated = _find_stated_purposes(view)
+        found = [signal for signal in found if signal.foreign_to not in stated]
+    return iter(found)
+
+
+def _find_combined(sentences: Sequence[Concepts], view: ToolView, *, in_field: bool) -> Iterator[Signal]:
+    whole = _join(sentences)
     for signal in SIGNALS:
         if signal.foreign_to in view.purposes or (signal.after_purpose and in_field):
             continue
+        if not _find_common_languages(signal, whole):
+            continue
         starts = range(int(signal.after_purpose), len(sentences))
-        if any(_matches(signal, sentences[at : at + signal.sentences], sentences) for at in starts):
+        if any(_matches(signal, _join(sentences[at : at + signal.sentences]), whole) for at in starts):
             yield signal
 
 
-def split_concepts(folded: str, view: ToolView) -> Iterator[Concepts]:
+def split_concepts(folded: str, view: ToolView) -> list[Concepts]:
     """The concepts of each sentence."""
     ends = [found.end() for found in _END.finditer(folded)]
-    sentences: list[dict[Concept, int]] = [defaultdict(int) for _ in range(len(ends) + 1)]
-    finder, words = _all_words()
-    prose = replace_surrogates(_ANY_ADDRESS.sub(lambda found: " " * len(found[0]), folded))
-    found_words = [
-        (word, start)
-        for index, start, end in finder.find_matches_as_indexes(prose, overlapping=True)
-        for word in words[index]
-        if _stands(word, folded, start, end)
-    ]
-    spoken = _find_languages((word for word, _ in found_words), len(_ENGLISH_WORD.findall(prose)))
-    for word, start in found_words:
-        languages = word.language if word.language == ANY_LANGUAGE else word.language & spoken
-        if languages:
-            sentences[bisect_right(ends, start)][word.concept] |= languages
-    for found in _IDENTIFIER.finditer(folded):
-        concept, languages = _classify(found[0], view, quoted=folded[found.start() - 1 : found.start()] == "`")
-        if concept is not None:
-            sentences[bisect_right(ends, found.start())][concept] = languages
-    for found in _SOME_TOOL.finditer(folded):
-        sentences[bisect_right(ends, found.start())][Concept.OTHER] |= _ENGLISH
+    sentences: list[Concepts] = [[0] * (_SIZE) for _ in range(len(ends) + 1)]
+    for concept, languages, start in _find_concepts(folded, view):
+        sentences[bisect_right(ends, start)][concept] |= languages
+    return sentences
+
+
+def _find_concepts(folded: str, view: ToolView) -> Iterator[tuple[Concept, int, int]]:
+    prose = folded
+    if "." in folded or "://" in folded:
+        prose = _ANY_ADDRESS.sub(lambda found: " " * len(found[0]), folded)
+    yield from find_words(prose)
+    yield from _find_tools(folded, view)
+    if prose is not folded and prose != folded:
+        yield from _find_addresses(folded)
+
+
+def _find_tools(folded: str, view: ToolView) -> Iterator[tuple[Concept, int, int]]:
+    """Tools and parameters by name, and the values that are prescribed for tools of other servers."""
+    strangers = False
+    if "_" in folded or "-" in folded or not _QUOTES.isdisjoint(folded):
+        for found in _IDENTIFIER.finditer(folded):
+            concept, languages = _classify(found[0], view, quoted=folded[found.start() - 1 : found.start()] == "`")
+            strangers |= concept is Concept.STRANGER
+            if concept is not None:
+                yield concept, languages, found.start()
+    if " tool" in folded:
+        for found in _SOME_TOOL.finditer(folded):
+            yield Concept.OTHER, ENGLISH, found.start()
+    if strangers:
+        for found in _VALUE.finditer(folded):
+            yield Concept.VALUE, ANY_LANGUAGE, found.start()
+
+
+def _find_addresses(folded: str) -> Iterator[tuple[Concept, int, int]]:
     for found in _ANY_ADDRESS.finditer(folded):
-        sentences[bisect_right(ends, found.start())][Concept.ABROAD] = ANY_LANGUAGE
-    for found in _TOWARDS.finditer(folded):
-        if not _LINK.search(folded[max(0, found.start() - 24) : found.end()]):
-            sentences[bisect_right(ends, found.start())][Concept.TOWARDS] = ANY_LANGUAGE
-    for found in _VALUE.finditer(folded):
-        sentences[bisect_right(ends, found.start())][Concept.VALUE] = ANY_LANGUAGE
-    return iter(sentences)
-
-
-def _find_languages(words: Iterable[Word], english: int) -> int:
-    """The languages that a text may be written in: English when no other has more words, else those of most words."""
-    counts = Counter(word.language for word in words if word.language != ANY_LANGUAGE)
-    counts[_ENGLISH] += english
-    most = max(counts.values())
-    if counts[_ENGLISH] == most:
-        return _ENGLISH
-    return sum(language for language, count in counts.items() if count > most / 2 and language != _ENGLISH)
+        yield Concept.ABROAD, ANY_LANGUAGE, found.start()
+        before = folded[max(0, found.start() - _DIRECTION_LENGTH) : found.start()]
+        direction = _DIRECTION.search(before)
+        if (direction and not _LINK.search(before, max(0, direction.start() - 24))) or _DIRECTION_AFTER.match(
+            folded, found.end()
+        ):
+            yield Concept.TOWARDS, ANY_LANGUAGE, found.start()
 
 
 def _classify(name: str, view: ToolView, *, quoted: bool) -> tuple[Concept | None, int]:
     """What an identifier names, and in sentences of which languages. English texts name many other things so."""
     if name in view.parameters:
         return Concept.FIELD, ANY_LANGUAGE
-    if name in view.others:
-        return Concept.OTHER, ANY_LANGUAGE
     if name == view.name:
         return None, 0
+    if name in view.tools:
+        return Concept.OTHER, ANY_LANGUAGE
     if _TOOL.match(name):
         return Concept.STRANGER, ANY_LANGUAGE
     if quoted:
         return Concept.FIELD, ANY_LANGUAGE
-    return (Concept.STRANGER, ANY_LANGUAGE & ~_ENGLISH) if "_" in name and not is_for_secrets(name) else (None, 0)
+    return (Concept.STRANGER, ANY_LANGUAGE & ~ENGLISH) if "_" in name and not is_for_secrets(name) else (None, 0)
 
 
-def _matches(signal: Signal, sentences: Sequence[Concepts], whole: Sequence[Concepts]) -> bool:
-    languages = ANY_LANGUAGE & ~_ENGLISH if signal.translated else ANY_LANGUAGE
-    for concepts in signal.needs:
-        languages &= _join_languages(sentences, concepts)
+def _matches(signal: Signal, part: Concepts, whole: Concepts) -> bool:
+    languages = _find_common_languages(signal, part)
+    for concept in signal.unless:
+        languages &= ~part[concept]
+    return bool(languages & ~whole[Concept.FREELY] if signal.asks else languages)
+
+
+def _find_common_languages(signal: Signal, concepts: Concepts) -> int:
+    """The languages in which concepts of every group are expressed."""
+    languages = ANY_LANGUAGE & ~ENGLISH if signal.translated else ANY_LANGUAGE
+    for group in signal.needs:
+        expressed = 0
+        for concept in group:
+            expressed |= concepts[concept]
+        languages &= expressed
         if not languages:
-            return False
-    languages &= ~_join_languages(sentences, signal.unless)
-    return bool(languages and not (signal.asks and _join_languages(whole, (Concept.FREELY,)) & languages))
+            return 0
+    return languages
 
 
-def _join_languages(sentences: Sequence[Concepts], concepts: Sequence[Concept]) -> int:
-    joined = 0
+def _join(sentences: Sequence[Concepts]) -> Concepts:
+    if len(sentences) == 1:
+        return sentences[0]
+    joined = [0] * (_SIZE)
     for sentence in sentences:
-        for concept in concepts:
-            joined |= sentence.get(concept, 0)
+        joined = list(map(or_, joined, sentence))
     return joined
-
-
-def _stands(word: Word, text: str, start: int, end: int) -> bool:
-    """Whether a word stands alone, not inside another one."""
-    if word.joined:
-        return word.text != "@" or (text[start - 1 : start].isalnum() and text[end : end + 1].isalnum())
-    if start and text[start - 1].isalnum():
-        return False
-    if word.concept is Concept.TALK and (
-        _ONLY_NAMED.match(text, end) or _AS_A_PLACE.search(text[max(0, start - 32) : start])
-    ):
-        return False
-    return word.open_end or not text[end : end + 1].isalnum()
-
-
-def _is_only_named(text: str, start: int, end: int) -> bool:
-    return _ONLY_NAMED.match(text, end) is not None or _AS_A_PLACE.search(text[max(0, start - 32) : start]) is not None
-
-
-_Finder = tuple[AhoCorasick, list[list[Word]]]
-
-
-@lru_cache(maxsize=1)
-def _all_words() -> _Finder:
-    return _build_finder(WORDS, MatchKind.Standard)
-
-
-@lru_cache(maxsize=1)
-def _trigger_words() -> _Finder:
-    tools = (Word(f"{verb}_", Concept.STRANGER, ANY_LANGUAGE, open_end=True, joined=False) for verb in _VERBS)
-    return _build_finder([*(word for word in WORDS if word.concept in _TRIGGERS), *tools], MatchKind.LeftmostLongest)
-
-
-def _build_finder(words: Sequence[Word], kind: MatchKind) -> _Finder:
-    by_text: dict[str, list[Word]] = defaultdict(list)
-    for word in words:
-        by_text[fold_text(word.text) if word.text.strip() == word.text else word.text].append(word)
-    return AhoCorasick(list(by_text), matchkind=kind), list(by_text.values())

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from evidence.patterns.poisoning.structure import asian, data_requests, further, germanic, orders, romance, slavic
-from evidence.patterns.poisoning.structure.concepts import ANY_LANGUAGE, Concept, Word, list_words
+from evidence.patterns.poisoning.structure.concepts import ANY_LANGUAGE, ENGLISH, Concept, Word, list_words
 from evidence.patterns.poisoning.structure.purposes import Purpose, find_purposes, is_for_secrets
 from evidence.patterns.poisoning.structure.signal import Signal
 
 __all__ = [
     "ANY_LANGUAGE",
+    "ENGLISH",
     "LANGUAGES",
     "SIGNALS",
     "WORDS",
@@ -57,7 +58,7 @@ _PATHS: Final = (
     *("application_default_credentials", ".pgpass", "~/documents", "~/desktop", "~/downloads", "~/.config", ".pem"),
     *("credentials.json", "secrets.yaml", "secrets.json", "keychain", "/home/$user", ".cursor/", "~/.claude"),
 )
-_ADDRESSES: Final = ("://", "@", "www.", ".com", ".org", ".net", ".io", ".example", ".test", ".invalid")
+_ADDRESSES: Final = ("://", "www.", ".com", ".org", ".net", ".io", ".example", ".test", ".invalid")
 """Parts of addresses, for the test whether a text may hold one."""
 
 WORDS: Final = (

@@ -93,4 +93,7 @@ def list_words(vocabularies: Mapping[str, Vocabulary], joined: frozenset[str]) -
                 yield Word(word.rstrip("*"), concept, 1 << bit, word.endswith("*"), language in joined)
 
 
+ENGLISH: Final = 1
+"""The bit of the first language."""
+
 ANY_LANGUAGE: Final = (1 << 63) - 1
