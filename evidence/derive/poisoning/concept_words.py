@@ -34,15 +34,23 @@ FoundWord = tuple[Concept, int, int]
 
 def find_triggered(folded: TextIndex, tool_verbs: Iterable[str]) -> Iterator[int]:
     """The indexes of texts that hold a word without which no signal is found, in their language. A cheap test."""
-    finder, words = _trigger_words(tuple(tool_verbs))
     languages: dict[int, int] = defaultdict(int)
-    for index, start, end in finder.find_matches_as_indexes(replace_surrogates(folded.whole)):
-        for word in words[index]:
-            if _stands(word, folded.whole, start, end):
-                languages[folded.find_text_at(start)] |= word.language
+    for language, place in find_triggers(folded.whole, tool_verbs):
+        languages[folded.find_text_at(place)] |= language
     for at, spoken in languages.items():
-        if spoken & ENGLISH or not is_certainly_english(folded.texts[at]):
+        text = folded.texts[at]
+        is_name = text.isascii() and " " not in text
+        if not is_name and (spoken & ENGLISH or not is_certainly_english(text)):
             yield at
+
+
+def find_triggers(folded: str, tool_verbs: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """The languages and places of words of which each signal needs one."""
+    finder, words = _trigger_words(tuple(tool_verbs))
+    for index, start, end in finder.find_matches_as_indexes(replace_surrogates(folded)):
+        for word in words[index]:
+            if _stands(word, folded, start, end):
+                yield word.language, start
 
 
 def is_certainly_english(text: str) -> bool:

@@ -14,16 +14,20 @@ _QUOTATION: Final = re.compile(
     r"|<(\w{3,20})>[^<]{8,400}</\1>"
     r"|«[^«»]{4,400}»|[「『][^「」『』]{3,400}[」』]|‘[^‘']{8,400}'"
 )
-_ABOUT_ATTACKS: Final = re.compile(
-    r"\b(?:attack|inject|jailbreak|phish|malicious|payload|poison|detect|flag|block|firewall|red[\s-]?team|scam|spam"
-    r"|audit|refus|reject|risk|trust\sscore|lesson|trick|test\scase|suspicious|hidden\sorder|classif|sanitiz|sanitis"
-    r"|exfiltrat|overrid|linter|rule\sset|vulnerab|threat|red\sflag"
-    r"|sospech|frases\scomo|mencurigakan|menandai|фраз|verdächtig|suspect|repère|phrases\s|podejrzan|riconosc|sospett"
-    r"|suspeit|şüpheli|đáng\sngờ|verdacht|misstänkt|підозр|подозр"
-    r"|angriff|erkenn|schadhaft|attaque|détect|ataque|attacc|rilev|atak|wykry|útok|detek|saldırı|tespit|aanval|angrepp"
-    r"|upptäck|serangan|mendeteksi|tấn\scông|phát\shiện|атак|обнаруж|выявля|виявля)"
-    r"|可疑|疑わし|의심|مشبوه|संदिग्ध|攻击|攻擊|检测|檢測|注入|攻撃|検出|検知|공격|탐지|감지|هجوم|هجمات|كشف|हमल|पता\sलग"
+_ATTACK: Final = re.compile(
+    r"\b(?:attack|inject|jailbreak|phish|malicious|payload|poison|exfiltrat|firewall|red[\s-]?team|scam|spam|vulnerab"
+    r"|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
+    r"|angriff|schadhaft|verdächtig|attaque|suspect|ataque|sospech|suspeit|attacc|sospett|atak|podejrzan|útok|saldırı"
+    r"|şüpheli|aanval|verdacht|angrepp|misstänkt|serangan|mencurigakan|tấn\scông|đáng\sngờ|атак|підозр|подозр)"
+    r"|可疑|疑わし|의심|مشبوه|संदिग्ध|攻击|攻擊|注入|攻撃|공격|هجوم|هجمات|हमल"
 )
+_FINDS: Final = re.compile(
+    r"\b(?:audit|block|classif|detect|flag|lesson|phrase|refus|reject|reports?|sanitiz|sanitis|test\scase|trick"
+    r"|erkenn|détect|repère|phrases\s|señala|frases\scomo|rilev|riconosc|wykry|detek|tespit|upptäck|mendeteksi|menandai"
+    r"|phát\shiện|обнаруж|выявля|виявля|фраз)|检测|檢測|検出|検知|탐지|감지|كشف|पता\sलग"
+)
+"""Alone such words occur in any text, so they explain only a quotation in their own sentence."""
+_SENTENCE_END: Final = re.compile(r"[.!?;]\s")
 _ORDERED: Final = re.compile(
     r"\b(?:must|always|important|you\sshould|please|execute|obey|follow|do\sthis|immer|unbedingt|bitte|wichtig|toujours"
     r"|siempre|sempre|всегда|обязательно)\b|必须|务必|必ず|반드시"
@@ -32,14 +36,20 @@ _ORDERED: Final = re.compile(
 
 def hide_quotations(text: str) -> str:
     """The text without the quotations that words about attacks around them explain."""
-    if not _QUOTATION.search(text) or not _ABOUT_ATTACKS.search(text):
+    if not _QUOTATION.search(text):
         return text
     outside = _QUOTATION.sub(lambda found: " " * len(found[0]), text)
-    return _QUOTATION.sub(lambda found: '" "' if _is_explained(outside, found.start(), found.end()) else found[0], text)
+    return _QUOTATION.sub(lambda found: '" "' if _is_explained(outside, found) else found[0], text)
 
 
-def _is_explained(outside: str, start: int, end: int) -> bool:
-    if _ORDERED.search(outside, max(0, start - _LEAD), start):
+def _is_explained(outside: str, quotation: re.Match[str]) -> bool:
+    start, end = quotation.span()
+    before = outside[max(0, start - _BEFORE) : start]
+    if _ORDERED.search(before, max(0, len(before) - _LEAD)):
         return False
-    around = (outside[max(0, start - _BEFORE) : start], outside[end : end + _AFTER])
-    return any(_ABOUT_ATTACKS.search(part) for part in around)
+    same_sentence = _SENTENCE_END.split(before)[-1]
+    if quotation[0].startswith("<"):
+        return _ATTACK.search(same_sentence) is not None
+    after = outside[end : end + _AFTER]
+    near = (same_sentence, _SENTENCE_END.split(after)[0])
+    return any(map(_ATTACK.search, (before, after))) or any(map(_FINDS.search, near))

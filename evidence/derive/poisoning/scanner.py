@@ -170,7 +170,11 @@ def _excuse(hit: Hit, tool: ToolView) -> Hit:
 
 
 def _find_structure(folded: str, tool: ToolView, place: TextPlace) -> Iterator[Hit]:
-    for signal in find_signals(hide_quotations(folded), tool, in_field=describes_parameter(place)):
+    in_field = describes_parameter(place)
+    found = list(find_signals(folded, tool, in_field=in_field))
+    if found and (outside := hide_quotations(folded)) != folded:
+        found = list(find_signals(outside, tool, in_field=in_field))
+    for signal in found:
         yield Hit(signal.category, signal.id, signal.title, format_path(place), signal.confidence)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import or_
 from typing import Final
 
-from evidence.derive.poisoning.concept_words import find_triggered, find_words
+from evidence.derive.poisoning.concept_words import find_triggered, find_triggers, find_words
 from evidence.derive.poisoning.text_folding import TextIndex, fold_text
 from evidence.kinds.listing import Item
 from evidence.patterns.poisoning.structure import (
@@ -33,6 +33,8 @@ _DATA: Final = {
     Purpose.SECRET: Concept.SECRET,
 }
 _SIZE: Final = max(Concept) + 1
+_SHORT_TEXT: Final = 300
+"""Characters up to which all sentences of a text are examined."""
 _PURPOSE_LENGTH: Final = 400
 """Characters of a description in which its first sentence is looked for."""
 _END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?;](?=\s)|[。！？；।]|\s[-*•·]\s")
@@ -109,7 +111,7 @@ def find_structure_candidates(folded: TextIndex) -> set[int]:
 
 def find_signals(folded: str, view: ToolView, *, in_field: bool) -> Iterator[Signal]:
     """The signals in a text of a tool, each once. `in_field`: the text describes a parameter."""
-    sentences = split_concepts(folded, view)
+    sentences = split_concepts(_select_sentences(folded), view)
     if in_field:
         for sentence in sentences:
             sentence[Concept.SLOT] = ANY_LANGUAGE
@@ -130,6 +132,26 @@ def _find_combined(sentences: Sequence[Concepts], view: ToolView, *, in_field: b
         starts = range(int(signal.after_purpose), len(sentences))
         if any(_matches(signal, _join(sentences[at : at + signal.sentences]), whole) for at in starts):
             yield signal
+
+
+def _select_sentences(folded: str) -> str:
+    """The sentences of a long text that hold a trigger or are beside one. An empty sentence stands for the others."""
+    if len(folded) <= _SHORT_TEXT:
+        return folded
+    ends = [found.end() for found in _END.finditer(folded)]
+    if not ends:
+        return folded
+    triggered = {bisect_right(ends, place) for _, place in find_triggers(folded, _VERBS)}
+    wanted = sorted({at + beside for at in triggered for beside in (-1, 0, 1) if 0 <= at + beside <= len(ends)})
+    bounds = [0, *ends, len(folded)]
+    selected: list[str] = []
+    last = -1
+    for at in wanted:
+        if at != last + 1:
+            selected.append("; ")
+        selected.append(folded[bounds[at] : bounds[at + 1]])
+        last = at
+    return "".join(selected)
 
 
 def split_concepts(folded: str, view: ToolView) -> list[Concepts]:
@@ -171,12 +193,16 @@ def _find_tools(folded: str, view: ToolView) -> Iterator[tuple[Concept, int, int
 def _find_addresses(folded: str) -> Iterator[tuple[Concept, int, int]]:
     for found in _ANY_ADDRESS.finditer(folded):
         yield Concept.ABROAD, ANY_LANGUAGE, found.start()
-        before = folded[max(0, found.start() - _DIRECTION_LENGTH) : found.start()]
-        direction = _DIRECTION.search(before)
-        if (direction and not _LINK.search(before, max(0, direction.start() - 24))) or _DIRECTION_AFTER.match(
-            folded, found.end()
-        ):
+        if _is_direction(folded, found):
             yield Concept.TOWARDS, ANY_LANGUAGE, found.start()
+
+
+def _is_direction(folded: str, address: re.Match[str]) -> bool:
+    before = folded[max(0, address.start() - _DIRECTION_LENGTH) : address.start()]
+    direction = _DIRECTION.search(before)
+    if direction and not _LINK.search(before, max(0, direction.start() - 24)):
+        return True
+    return _DIRECTION_AFTER.match(folded, address.end()) is not None
 
 
 def _classify(name: str, view: ToolView, *, quoted: bool) -> tuple[Concept | None, int]:
