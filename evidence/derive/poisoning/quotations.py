@@ -49,7 +49,7 @@ def _is_explained(outside: str, quotation: re.Match[str]) -> bool:
         return False
     same_sentence = _SENTENCE_END.split(before)[-1]
     if quotation[0].startswith("<"):
-        return _ATTACK.search(same_sentence) is not None
+        return not quotation[0].startswith("<script") and _ATTACK.search(same_sentence) is not None
     after = outside[end : end + _AFTER]
     near = (same_sentence, _SENTENCE_END.split(after)[0])
     return any(map(_ATTACK.search, (before, after))) or any(map(_FINDS.search, near))

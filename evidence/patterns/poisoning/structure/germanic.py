@@ -120,7 +120,10 @@ ENGLISH: Final[Vocabulary] = {
         "switch|deduct*|mark|strip|insert into|treat|cut|rounded|round|halve|count for half|add two|lower|"
         "replace*|redirect*|change|swap|bcc|blind copy|substitut*|reroute*|modify|alter|rewrite|override*"
     ),
-    Concept.IGNORE: "ignore|disregard|forget|set aside|override|overrule|drop",
+    Concept.IGNORE: (
+        "supersede*|outrank*|no longer apply|do not apply|not binding|lifted|suspended|ignore|disregard|"
+        "forget|set aside|override|overrule|drop"
+    ),
     Concept.PRIOR: "previous|prior|earlier|above|existing|preceding|other",
     Concept.RULES: (
         "instructions|guidelines|rules|directives|system prompt|restrictions|safeguards|policies|"
@@ -303,9 +306,15 @@ DUTCH: Final[Vocabulary] = {
         "verwijder*|wis|verhoog*|verdubbel*|schakel*|omzeil*|rond|afgerond|achterwege|vervang*|wijzig*|"
         "verander*|omleiden|leid om|overschrijf|bcc"
     ),
-    Concept.IGNORE: "negeer|negeren|vergeet|vergeten",
+    Concept.IGNORE: (
+        "gelden niet|vervallen|niet langer|gelten nicht|gilt nicht|außer kraft|aufgehoben|hinfällig|negeer|"
+        "negeren|vergeet|vergeten"
+    ),
     Concept.PRIOR: "eerdere|vorige|voorgaande|bovenstaande|andere",
-    Concept.RULES: "instructie*|regels|richtlijn*|aanwijzing*|systeemprompt*",
+    Concept.RULES: (
+        "beleid|veiligheidsregel*|sicherheitsregel*|schutzmaßnahme*|instructie*|regels|richtlijn*|"
+        "aanwijzing*|systeemprompt*"
+    ),
     Concept.ALL: "alle|alles|hele|volledige|gehele|complete|letterlijk",
     Concept.STEP: "deze stap|deze instructie|dit|hierover|deze aanroep",
     Concept.ALSO: "ook|bovendien|daarnaast|op de achtergrond|tevens|stilletjes|eveneens",
@@ -347,9 +356,9 @@ SWEDISH: Final[Vocabulary] = {
     Concept.OTHER: "andra verktyg|annat verktyg|alla verktyg|varje verktyg|något annat verktyg",
     Concept.ABROAD: "vår server|vårt team|till oss|leverantören|tredje part|extern server",
     Concept.CHANGE: ("radera*|ta bort|öka|höj|dubbla|inaktivera*|kringgå|ersätt*|ändra|byt|omdirigera*|bcc|skriv över"),
-    Concept.IGNORE: "ignorera|glöm|bortse",
+    Concept.IGNORE: "gäller inte|upphävd*|åsidosätt|ignorera|glöm|bortse",
     Concept.PRIOR: "tidigare|föregående|ovanstående|andra",
-    Concept.RULES: "instruktion*|regler|riktlinje*|anvisning*|systemprompt*",
+    Concept.RULES: "policy|säkerhetsregl*|instruktion*|regler|riktlinje*|anvisning*|systemprompt*",
     Concept.ALL: "alla|allt|hela|fullständig*|ordagrant",
     Concept.STEP: "detta steg|detta|denna instruktion|det här",
     Concept.ALSO: "också|dessutom|även|i bakgrunden|samtidigt|tyst|därtill",

@@ -66,10 +66,11 @@ FRENCH: Final[Vocabulary] = {
         "modifie*|modifier|change|changez|changer|redirige*|rediriger|copie cachée|cci|bcc"
     ),
     Concept.IGNORE: (
-        "ignore|ignorez|ignorer|oublie|oubliez|oublier|ne tiens pas compte|ne tenez pas compte|faites abstraction"
+        "ne s'appliquent plus|caduque*|levées|ne compte plus|sans effet|ignore|ignorez|ignorer|oublie|"
+        "oubliez|oublier|ne tiens pas compte|ne tenez pas compte|faites abstraction"
     ),
     Concept.PRIOR: "précédent*|antérieur*|ci-dessus|autres",
-    Concept.RULES: "instructions|consigne*|règles|directive*|restrictions|prompt système",
+    Concept.RULES: ("politique*|garde-fous|instructions|consigne*|règles|directive*|restrictions|prompt système"),
     Concept.ALL: (
         "tout|toute|toutes|tous|entier|entière|intégral*|complet*|complète*|intégralité|mot pour mot|mot à mot"
     ),
@@ -231,9 +232,12 @@ PORTUGUESE: Final[Vocabulary] = {
         "apague*|apagando|remova*|aumente*|duplique*|desative*|arredonde*|contorne*|substitua|substituir|"
         "troque|trocar|altere|alterar|modifique|redirecione|redirecionar|cópia oculta|cco|bcc"
     ),
-    Concept.IGNORE: "ignore|ignorar|esqueça|desconsidere|desconsiderar|despreze",
+    Concept.IGNORE: (
+        "não valem|não vale|sem efeito|anulad*|ya no aplican|sin efecto|no cuenta*|ignore|ignorar|esqueça|"
+        "desconsidere|desconsiderar|despreze"
+    ),
     Concept.PRIOR: "anterior*|prévi*|outras",
-    Concept.RULES: "instruções|regras|diretrizes|orientações|restrições|prompt do sistema",
+    Concept.RULES: ("políticas|salvaguardas|instruções|regras|diretrizes|orientações|restrições|prompt do sistema"),
     Concept.ALL: ("todo|toda|todos|todas|tudo|completo|completa|inteiro|inteira|íntegra|integral*|literal*"),
     Concept.STEP: "este passo|esta etapa|esta chamada|esta instrução|isso|isto|essa etapa|esse passo",
     Concept.ALSO: ("também|além disso|adicionalmente|em segundo plano|discretamente|silenciosamente|junto com|ainda"),
@@ -298,9 +302,15 @@ ITALIAN: Final[Vocabulary] = {
         "nostro server|nostro team|nostri server|a noi|nostro servizio|fornitore|terzi|server esterno|indirizzo esterno"
     ),
     Concept.CHANGE: ("sostituisci|sostituire|cambia|cambiare|modifica|modificare|reindirizza*|copia nascosta|ccn|bcc"),
-    Concept.IGNORE: "ignora|ignorare|ignorate|dimentica|dimenticare|trascura|non tenere conto",
+    Concept.IGNORE: (
+        "non conta|non contano|non valgono|non vale|annullat*|decadono|ignora|ignorare|ignorate|dimentica|"
+        "dimenticare|trascura|non tenere conto"
+    ),
     Concept.PRIOR: "precedent*|altre",
-    Concept.RULES: "istruzioni|regole|direttive|linee guida|indicazioni|restrizioni|prompt di sistema",
+    Concept.RULES: (
+        "politiche|messaggio di sistema|salvaguardie|istruzioni|regole|direttive|linee guida|indicazioni|"
+        "restrizioni|prompt di sistema"
+    ),
     Concept.ALL: ("tutto|tutta|tutti|tutte|intero|intera|completo|completa|integrale|alla lettera|parola per parola"),
     Concept.STEP: ("questo passaggio|questo passo|questa chiamata|questa istruzione|ciò|questo|questa operazione"),
     Concept.ALSO: ("anche|inoltre|in aggiunta|in background|sullo sfondo|silenziosamente|insieme a|altresì"),

@@ -58,9 +58,9 @@ POLISH: Final[Vocabulary] = {
         "usuń|skasuj|zwiększ|podwój|wyłącz|obejdź|zaokrąglij|zamień|zastąp|zmień|podmień|przekieruj|"
         "zmodyfikuj|ukryt* kopi*|bcc|udw"
     ),
-    Concept.IGNORE: "zignoruj|ignoruj|ignorować|zapomnij|pomiń|odrzuć",
+    Concept.IGNORE: ("nie obowiązuj*|unieważni*|nie dotycz*|zignoruj|ignoruj|ignorować|zapomnij|pomiń|odrzuć"),
     Concept.PRIOR: "poprzedni*|wcześniejsz*|inne|innych",
-    Concept.RULES: "instrukcj*|polece*|zasad*|reguł*|wytyczn*|ogranicze*|promptu systemowego",
+    Concept.RULES: ("zasady bezpieczeństwa|instrukcj*|polece*|zasad*|reguł*|wytyczn*|ogranicze*|promptu systemowego"),
     Concept.ALL: "wszystk*|cał*|pełn*|kompletn*|każd*|dosłownie",
     Concept.STEP: "ten krok|tym kroku|tego kroku|to wywołanie|tę instrukcję|tym|tego",
     Concept.ALSO: "także|również|dodatkowo|ponadto|w tle|przy okazji|po cichu",
@@ -120,9 +120,9 @@ CZECH: Final[Vocabulary] = {
         "smaž*|odstraň*|zvyš*|zdvojnásob*|vypni*|obejdi*|zaokrouhli*|nahraď*|změň*|vyměň*|přesměruj*|uprav*|"
         "skryt* kopi*|bcc"
     ),
-    Concept.IGNORE: "ignoruj*|zapomeň*|nedbej*|přehlížej*",
+    Concept.IGNORE: "neplatí|zrušen*|ignoruj*|zapomeň*|nedbej*|přehlížej*",
     Concept.PRIOR: "předchozí*|dřívější*|předešl*|ostatní",
-    Concept.RULES: "instrukc*|pokyn*|pravidl*|směrnic*|omezení",
+    Concept.RULES: "zásad*|bezpečnostní pravidla|instrukc*|pokyn*|pravidl*|směrnic*|omezení",
     Concept.ALL: "vše|všechn*|cel*|úpln*|kompletní|doslova",
     Concept.STEP: "tento krok|tomto kroku|toto volání|tento pokyn|tom|to",
     Concept.ALSO: "také|rovněž|navíc|zároveň|na pozadí|potichu|současně",
@@ -190,9 +190,12 @@ RUSSIAN: Final[Vocabulary] = {
         "удали*|удаляй*|увелич*|удвой*|отключ*|обойди*|округли*|drop table|замени*|заменяй*|измени*|изменяй*|"
         "подмени*|перенаправ*|скрыт* копи*|bcc"
     ),
-    Concept.IGNORE: "игнорируй*|проигнорируй*|забудь*|отбрось*|не учитывай*|пренебреги*",
+    Concept.IGNORE: (
+        "отменен*|отменён*|не действу*|не распространя*|игнорируй*|проигнорируй*|забудь*|отбрось*|"
+        "не учитывай*|пренебреги*"
+    ),
     Concept.PRIOR: "предыдущ*|прежн*|прошл*|ранее|другие",
-    Concept.RULES: "инструкци*|указани*|правил*|директив*|ограничени*",
+    Concept.RULES: "запрет*|системное сообщение|инструкци*|указани*|правил*|директив*|ограничени*",
     Concept.ALL: "все|всё|всю|весь|всех|полн*|целиком|дословно|каждый",
     Concept.STEP: "этот шаг|этом шаге|этот вызов|эту инструкцию|этом|это|об этом",
     Concept.ALSO: "также|дополнительно|кроме того|в фоне|в фоновом режиме|заодно|незаметно|тихо",
@@ -252,9 +255,9 @@ UKRAINIAN: Final[Vocabulary] = {
         "видали*|вилуча*|збільш*|подвой*|вимкни*|обійди*|віддай*|заміни*|зміни*|підміни*|перенаправ*|"
         "прихован* копі*|bcc"
     ),
-    Concept.IGNORE: "ігноруй*|проігноруй*|забудь*|відкинь*",
+    Concept.IGNORE: "скасован*|не діють|не поширю*|ігноруй*|проігноруй*|забудь*|відкинь*",
     Concept.PRIOR: "попередн*|інші",
-    Concept.RULES: "інструкці*|вказівк*|правил*|обмежен*",
+    Concept.RULES: "заборон*|інструкці*|вказівк*|правил*|обмежен*",
     Concept.ALL: "усе|всі|усю|весь|усіх|повн*|цілком|дослівно",
     Concept.STEP: "цей крок|цей виклик|цю інструкцію|це|про це|цього",
     Concept.ALSO: "також|додатково|крім того|у фоні|заодно|непомітно",
