@@ -13,9 +13,10 @@ _QUOTATION: Final = re.compile(
     r"\"[^\"]{8,400}\"|[“„][^“”„]{4,400}[”“]"
     r"|<(\w{3,20})>[^<]{8,400}</\1>"
     r"|«[^«»]{4,400}»|[「『][^「」『』]{3,400}[」』]|‘[^‘']{8,400}'"
+    r"|(?<![\w'])'[^'\s]{1,30}\s[^'\s]{1,30}\s[^']{3,200}'(?!\w)|`[^`\s]{1,30}\s[^`\s]{1,30}\s[^`]{3,200}`"
 )
 _ATTACK: Final = re.compile(
-    r"\b(?:attack|inject|jailbreak|phish|malicious|payload|poison|exfiltrat|firewall|red[\s-]?team|scam|spam|vulnerab"
+    r"\b(?:attack|injection|injected|jailbreak|phishing|malicious|payload|poisoning|exfiltration|firewall|red[\s-]?team|scam|spam|vulnerab"
     r"|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
     r"|angriff|schadhaft|verdächtig|attaque|suspect|ataque|sospech|suspeit|attacc|sospett|atak|podejrzan|útok|saldırı"
     r"|şüpheli|aanval|verdacht|angrepp|misstänkt|serangan|mencurigakan|tấn\scông|đáng\sngờ|атак|підозр|подозр)"
@@ -27,6 +28,8 @@ _FINDS: Final = re.compile(
     r"|phát\shiện|обнаруж|выявля|виявля|фраз)|检测|檢測|検出|検知|탐지|감지|كشف|पता\sलग"
 )
 """Alone such words occur in any text, so they explain only a quotation in their own sentence."""
+_ALSO_MARKUP: Final = "<'`"
+"""Quotation marks that have other uses, so an attack must be named in the same sentence before them."""
 _SENTENCE_END: Final = re.compile(r"[.!?;]\s")
 _ORDERED: Final = re.compile(
     r"\b(?:must|always|important|you\sshould|please|execute|obey|follow|do\sthis|immer|unbedingt|bitte|wichtig|toujours"
@@ -48,7 +51,7 @@ def _is_explained(outside: str, quotation: re.Match[str]) -> bool:
     if _ORDERED.search(before, max(0, len(before) - _LEAD)):
         return False
     same_sentence = _SENTENCE_END.split(before)[-1]
-    if quotation[0].startswith("<"):
+    if quotation[0][0] in _ALSO_MARKUP:
         return not quotation[0].startswith("<script") and _ATTACK.search(same_sentence) is not None
     after = outside[end : end + _AFTER]
     near = (same_sentence, _SENTENCE_END.split(after)[0])
