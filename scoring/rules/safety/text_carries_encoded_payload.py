@@ -31,8 +31,8 @@ from scoring.scopes.base import Said
 def text_carries_encoded_payload(texts: Said) -> Iterator[str]:
     """A reviewer of a listing cannot read an encoded text, but a model may decode and follow it.
 
-    Write examples out, or shorten them. Check SEC-004 of mcptest. False alarms: 0 of 1,491 real tools, 0 of 689
-    look-alikes.
+    Write examples out, or shorten them. This is check SEC-004 of the security lane that mcptest publishes. False
+    alarms: 0 of 1,491 real tools, 0 of 689 look-alikes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.ENCODED:

@@ -34,8 +34,8 @@ from scoring.scopes.base import Said
 def text_exfiltrates(texts: Said) -> Iterator[str]:
     """Keys, private files and the conversation belong to the user, and a listing must not request them.
 
-    Read credentials from the configuration of the server. Check SEC-003 of mcptest. False alarms: 1 of 1,491 real
-    tools, 3 of 689 look-alikes.
+    Read credentials from the configuration of the server. This is check SEC-003 of the security lane that mcptest
+    publishes. False alarms: 1 of 1,491 real tools, 3 of 689 look-alikes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.EXFILTRATION:

@@ -32,8 +32,9 @@ def text_hides_characters(texts: Said) -> Iterator[str]:
     """Remove invisible characters, because a model reads their text and a reviewer does not.
 
     They are tag characters, direction overrides, and runs of zero-width characters and variation selectors. Emoji,
-    flags and the joiners that scripts need are accepted. Invisible characters are often copied by accident. Check
-    SEC-005 of mcptest. False alarms: 0 of 1,491 real tools, 0 of 689 look-alikes.
+    flags and the joiners that scripts need are accepted. Invisible characters are often copied by accident. This is
+    check SEC-005 of the security lane that mcptest publishes. False alarms: 0 of 1,491 real tools, 0 of 689 look-
+    alikes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.HIDDEN:

@@ -41,8 +41,8 @@ from scoring.scopes.base import Said
 def text_reveals_secret(texts: Said) -> Iterator[str]:
     """Every client that connects can read the listing, so a credential in it is public.
 
-    Revoke it, then remove it. Use placeholders in defaults and examples. Check SEC-008 of mcptest. False alarms: 1
-    of 1,491 real tools, 0 of 689 look-alikes.
+    Revoke it, then remove it. Use placeholders in defaults and examples. This is check SEC-008 of the security lane
+    that mcptest publishes. False alarms: 1 of 1,491 real tools, 0 of 689 look-alikes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.SECRET:

@@ -204,12 +204,14 @@ def test_answers_do_not_depend_on_the_other_texts_of_the_listing() -> None:
         expected = [
             (at, *hit)
             for at, owner, text in list_shown_texts(listing)
-            for hit in plainly(text, owner, [t["name"] for t in tools])
+            for hit in plainly(text, owner, [t["name"] for t in tools], said[-1] if owner == "mine" else "")
         ]
         assert [(hit.at, hit.threat, hit.pattern) for hit in scan_listing(listing)] == expected[: poisoning.MAX_HITS]
 
 
-def plainly(text: str, owner: str = "mine", names: Iterable[str] = NAMES) -> list[tuple[Threat, str]]:
+def plainly(
+    text: str, owner: str = "mine", names: Iterable[str] = NAMES, described: str = ""
+) -> list[tuple[Threat, str]]:
     """The hits in a text when every expression is tried on it."""
     text = text[:20_000]
     folded = fold_text(text)
@@ -229,7 +231,7 @@ def plainly(text: str, owner: str = "mine", names: Iterable[str] = NAMES) -> lis
     ]
     speaker = ToolContext(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
     heard = [(*each[:2], sure) for each in heard if (sure := surely(speaker, each[2], owner, text))]
-    tool = describe_tool(Item({"name": owner}, 0), frozenset(name.lower() for name in names))
+    tool = describe_tool(Item({"name": owner, "description": described}, 0), frozenset(name.lower() for name in names))
     signals = find_signals(outside, tool, in_field=False) if owner else ()
     heard += [(signal.category, signal.id, signal.confidence) for signal in signals]
     others = [name.lower() for name in names if name != owner and len(name) >= 4]
