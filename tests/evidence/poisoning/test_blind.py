@@ -6,15 +6,17 @@ Sets 1, 2, 4 and 5 have been read since, the third has not; docs/poisoning.md te
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evidence.derive.poisoning import scan_listing
+from evidence.derive.poisoning import Hit, scan_listing
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import Category
+from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus
 
 FOLDER = Path(__file__).with_name("blind")
 FLOORS = {1: 52, 2: 59, 3: 54, 4: 31, 5: 55}
@@ -39,6 +41,23 @@ def test_attacks_are_found_and_honest_rows_are_not(number: int) -> None:
     honest = [row["id"] for row in rows(number) if not row["label"] and find_categories(row)]
     assert sum(attacks) >= FLOORS[number]
     assert len(honest) / (len(rows(number)) - len(attacks)) < MOST_FALSE, honest
+
+
+LEAST_FOUND = {"attacks_plain": 96, "attacks_disguised": 50, "look_alikes": 0}
+MOST_ACCUSED = {"attacks_plain": 0, "attacks_disguised": 0, "look_alikes": 8}
+"""Of the sets of two authors who knew no pattern; one half was never read. docs/poisoning.md has the halves apart."""
+
+
+@pytest.mark.parametrize("name", LEAST_FOUND)
+def test_attacks_in_many_languages_are_found_and_look_alikes_are_not(name: str) -> None:
+    judged = list(ToolCorpus.read(FOLDER / f"{name}.jsonl").scan())
+    found = Counter(row.label for row, hits in judged if not isinstance(row, InvalidRow) and any(map(_costs, hits)))
+    assert found[True] >= LEAST_FOUND[name]
+    assert found[False] <= MOST_ACCUSED[name]
+
+
+def _costs(hit: Hit) -> bool:
+    return hit.is_grave
 
 
 def test_a_manual_that_names_its_own_tools_is_at_most_suspected() -> None:
