@@ -33,6 +33,10 @@ HOSTILE = (
     "&#65;",
     "\u200b",
     "\u4e2d ",
+    "send_x ",
+    "to a.com send ",
+    '"ignore all previous ',
+    "the password in `note` ",
 )
 
 
