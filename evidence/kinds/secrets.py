@@ -14,8 +14,8 @@ findings than the body can hold.
 `findings` are in the order of path, line and pattern. `line` counts from 1; 0 is a rule about the path alone. `hash` is
 the HMAC-SHA256 of the secret under the salt of the installation: equal hashes are the same secret, also across runs.
 `context` is a part of the line with all possible secrets masked. `counts` states whether the finding may cost points;
-otherwise `why` says why not: `generic`, `test`, `example`, `documentation`, `vendored` or `public by design`
-(docs/decisions/0020).
+otherwise `why` says why not: `generic`, `test`, `example`, `documentation`, `vendored`, `public by design` or
+`sequence` (docs/decisions/0020).
 
 In a file of `scan --save` the places are removed: `name`, `ref`, `path` and `context` are empty, `line` is 0, and
 `hash` is the number of the secret in this body, so that equal secrets stay equal.
@@ -50,6 +50,7 @@ class Discount(StrEnum):
     DOCUMENTATION = "documentation"
     VENDORED = "vendored"
     PUBLIC = "public by design"
+    SEQUENCE = "sequence"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ _BLOB: Final = 32
 
 _PUBLIC_NAME: Final = (
     r"(?i)(?:[_\-.]|\b|[a-z])(?:id|ids|name|arn|ur[li]|file|path|dir|hash|digest|sha\d*|checksum|fingerprint|type|prefix|suffix|header"
-    r"|endpoint|expir(?:y|es|ation)|ttl|length|size|count|limit|regex|pattern|version|field|column|param|label|index|provider"
+    r"|(?:site|search)[_\-]?(?:only[_\-]?)?(?:api[_\-]?)?key|endpoint|expir(?:y|es|ation)|ttl|length|size|count|limit|regex|pattern|version|field|column|param|label|index|provider"
     r"|(?:progress|page|next|cancel|continuation)[_\-]?token|scope|format|kind|algorithm|alg|cookie|class|policy|rule|mode|ref|refs|store|manager|query|public|public[_\-]?key[_\-]?token|tokeni[sz]er)[\"'`\])]{0,3}\s{0,5}"
     r"(?:=>|:=|={1,3}|:|,|\()\s{0,5}[\"'`(]{0,2}$"
 )

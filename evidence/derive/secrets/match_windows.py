@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
@@ -23,56 +24,78 @@ class Anchors:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
-        self._of = [[anchor.encode() for anchor in rule.anchors] for rule in rules]
-        self._texts = sorted({text for mine in self._of for text in mine})
-        numbers = {text: number for number, text in enumerate(self._texts)}
-        self._followers: list[list[int]] = [[] for _ in self._texts]
-        for order, mine in enumerate(self._of):
-            for text in mine:
-                self._followers[numbers[text]].append(order)
+        self._all = _Group(rules, range(len(rules)))
         self._always = frozenset(at for at, rule in enumerate(rules) if rule.expression and not rule.anchors)
-        self._all = _automaton(self._texts)
-        self._each: dict[int, Any] = {}
+        self._each: dict[int, _Group] = {}
 
     def windows(self, data: bytes, among: AbstractSet[int] | None = None) -> Mapping[int, Sequence[Span]]:
         """For each rule that may match, or each rule in `among`, the parts of the text in which it may match.
 
-        The parts are sorted and do not overlap.
+        The parts are sorted and do not overlap, except those of a named rule, which begin after each name.
         """
         always = self._always if among is None else self._always & among
         found: dict[int, list[Span]] = {order: [(0, len(data))] for order in always}
-        lower = data.lower() if among is None or len(among) > len(always) else b""
-        for orders, start, end in self._places(lower, among):
-            inside = start > 0 and lower[start - 1] in _WORD and lower[max(0, start - 2)] != _ESCAPE
-            for order in orders:
-                rule = self._rules[order]
-                if (inside and rule.initial) or (among is not None and order not in among):
-                    continue
-                if rule.window is None:
-                    found[order] = [(0, len(data))]
-                    continue
-                left, right = max(0, start - rule.window[0]), end + rule.window[1]
-                known = found.setdefault(order, [])
-                if known and left <= known[-1][1]:
-                    known[-1] = (min(left, known[-1][0]), max(right, known[-1][1]))
-                else:
-                    known.append((left, right))
-        return {order: merge_spans(parts) if len(parts) > 1 else parts for order, parts in sorted(found.items())}
+        if among is None or len(among) > len(always):
+            lower = data.lower()
+            for group in self._groups(among):
+                group.add_windows(lower, found)
+        if among is not None:
+            found = {order: parts for order, parts in found.items() if order in among}
+        return {
+            order: merge_spans(parts) if len(parts) > 1 and not self._rules[order].named else parts
+            for order, parts in sorted(found.items())
+        }
 
-    def _places(self, lower: bytes, among: AbstractSet[int] | None) -> Iterator[tuple[Sequence[int], int, int]]:
-        """Rules, with the start and end of one of their anchors in a lower-case text."""
-        if among is not None and len(among) <= _FEW:
-            for order in among:
-                mine = (order,)
-                yield from ((mine, start, end) for _, start, end in _found(self._of_one(order), lower))
+    def _groups(self, among: AbstractSet[int] | None) -> Iterator[_Group]:
+        if among is None or len(among) > _FEW:
+            yield self._all
             return
-        for number, start, end in _found(self._all, lower):
-            yield self._followers[number], start, end
+        for order in among - self._always:
+            if order not in self._each:
+                self._each[order] = _Group(self._rules, (order,))
+            yield self._each[order]
 
-    def _of_one(self, order: int) -> Any:
-        if order not in self._each:
-            self._each[order] = _automaton(self._of[order])
-        return self._each[order]
+
+class _Group:
+    """The anchors of some rules, found in one pass."""
+
+    def __init__(self, rules: Sequence[Rule], orders: Sequence[int]) -> None:
+        followers: dict[bytes, list[tuple[int, Rule, Any]]] = {}
+        for order in orders:
+            rule = rules[order]
+            then = re.compile(rule.then.encode()).match if rule.then else None
+            for anchor in rule.anchors:
+                followers.setdefault(anchor.encode(), []).append((order, rule, then))
+        self._automaton = _automaton(sorted(followers))
+        self._followers = [followers[text] for text in sorted(followers)]
+        self._initial = [all(rule.initial for _, rule, _ in rules) for rules in self._followers]
+
+    def add_windows(self, lower: bytes, found: dict[int, list[Span]]) -> None:
+        """Add the parts of a lower-case text in which the rules may match."""
+        if self._automaton is None:
+            return
+        size, initial, followers = len(lower), self._initial, self._followers
+        for number, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True):
+            inside = start > 0 and lower[start - 1] in _WORD and lower[max(0, start - 2)] != _ESCAPE
+            if inside and initial[number]:
+                continue
+            for order, rule, then in followers[number]:
+                if (inside and rule.initial) or (then is not None and then(lower, end) is None):
+                    continue
+                if rule.named:
+                    if start == 0 or not lower[start - 1 : start].isalnum():
+                        found.setdefault(order, []).append((end, end + rule.window[1] if rule.window else size))
+                    continue
+                _add(found, order, (start - rule.window[0], end + rule.window[1]) if rule.window else (0, size))
+
+
+def _add(found: dict[int, list[Span]], order: int, span: Span) -> None:
+    left, right = max(0, span[0]), span[1]
+    known = found.setdefault(order, [])
+    if known and left <= known[-1][1]:
+        known[-1] = (min(left, known[-1][0]), max(right, known[-1][1]))
+    else:
+        known.append((left, right))
 
 
 def _automaton(texts: Sequence[bytes]) -> Any:
@@ -80,10 +103,6 @@ def _automaton(texts: Sequence[bytes]) -> Any:
     time.
     """
     return ahocorasick_rs.BytesAhoCorasick(texts, implementation=ahocorasick_rs.Implementation.DFA) if texts else None
-
-
-def _found(automaton: Any, lower: bytes) -> Sequence[tuple[int, int, int]]:
-    return automaton.find_matches_as_indexes(lower, overlapping=True) if automaton else ()
 
 
 def merge_spans(spans: Iterable[Span]) -> list[Span]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
-from itertools import groupby
 from typing import Final
 
 import re2
@@ -22,11 +22,16 @@ _WORDS: Final = (
     r"^(?:admin|root|guest|user(?:name)?|postgres|mysql|test|secret|token|none|null|true|false)\d{0,4}$",
     r"^(?:process\.env|os\.environ|env|config|settings|options|self|this|args|params|ctx|vault|ssm)[._\-\[(]",
     r"\"(?:1234567890|John Doe)\"|\"role\":\s?\"anon\"",  # the best-known example of a web token; a public one
+    (
+        r"^(?:readonly |Optional\[|Secret\[|[a-z]{1,10}\.)?(?:strings?|str|text|varchar|number|int(?:eger)?|float"
+        r"|bool(?:ean)?|bytes|any|unknown|never|undefined|void|Secret(?:Str|String|Text)?|SecureString|char\[\])"
+        r"(?:[\[\]|<>?;,( =].{0,200})?$"  # a type
+    ),
     r"%\(\w+\)s|\$\{|\{\{|^\$?[({]\w+[)}]$",  # a template
 )
 _WORD: Final = r"(?:[A-Z]?[a-z]{3,}|[A-Z]{2,}|(?i:as|at|by|do|go|id|in|is|it|my|no|of|on|or|to|up|us|x)|\d{1,2})"
 _NAME: Final = rf"(?:[_\-./ :=]*{_WORD})*[_\-./ :=]*"
-_SAME: Final = 7
+_RUN: Final = re.compile(r"([^A])\1{6}|0{6}", re.DOTALL)
 _ROW: Final = 8
 """Letters in alphabetical order, or digits in order: random text hardly ever contains so many."""
 
@@ -56,8 +61,13 @@ def _is_one(text: str) -> bool:
         return True
     if _asking().search(text):
         return True
-    is_structure = text.startswith("{")  # claims of an example token: round times and common names
-    return not is_structure and (_is_monotonous(text) or _holds_row(text.lower()))
+    return not _is_structure(text) and _is_monotonous(text)
+
+
+def holds_sequence(secret: str) -> bool:
+    """Whether a value contains letters or digits in their order, as people write examples."""
+    texts = (text[:MAX_EXAMINED_CHARACTERS] for text in decode_value(secret))
+    return any(not _is_structure(text) and _holds_row(text.lower()) for text in texts)
 
 
 def is_word_sequence(value: str) -> bool:
@@ -65,16 +75,28 @@ def is_word_sequence(value: str) -> bool:
     return bool(_name().fullmatch(value)) and sum(letter.isdigit() for letter in value) * 8 < len(value)
 
 
+def _is_structure(text: str) -> bool:
+    """Claims of a web token have round times and common names."""
+    return text.startswith("{")
+
+
 def _is_monotonous(text: str) -> bool:
     """One letter or a short text repeated. The letter A is excluded because Base64 pads structures with it."""
-    if any(letter != "A" and len(list(run)) >= _SAME for letter, run in groupby(text)):
+    if _RUN.search(text):
         return True
     periods = range(1, min(8, len(text) // _COPIES) + 1)
     return any(text == (text[:period] * (len(text) // period + 1))[: len(text)] for period in periods)
 
 
 def _holds_row(text: str) -> bool:
-    return any(text[at : at + _ROW] in row for at in range(len(text) - _ROW + 1) for row in _ROWS)
+    return _rows().search(text) is not None
+
+
+@cache
+def _rows() -> re2._Regexp:
+    """Every part of a row that is long enough."""
+    parts = {row[at : at + _ROW] for row in _ROWS for at in range(len(row) - _ROW + 1)}
+    return re2.compile("|".join(sorted(parts)))
 
 
 @cache

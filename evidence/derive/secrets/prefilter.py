@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from importlib.util import find_spec
 from itertools import groupby
@@ -16,13 +16,13 @@ from threading import Lock
 from typing import Any, Final
 
 from evidence.derive.secrets.rules import Rule
-from evidence.patterns.secrets.pattern import JOINT
+from evidence.patterns.secrets.pattern import DASHED_JOINT, JOINT
 from evidence.patterns.secrets.provider_blocks import OPENED
 
 _MOST_REFUSED: Final = 16
 """Rejected expressions of a rule file above which the prefilter does not pay off."""
 
-_JOINTS: Final = (JOINT, OPENED)
+_JOINTS: Final = (DASHED_JOINT, JOINT, OPENED)
 """The part of an expression from here on is the most expensive for hyperscan, and the part before it is rare enough."""
 
 _UNALIKE: Final = re.compile(r"[^\x00-\x7f]|\\(?:[pPCv]|x\{|x[89a-fA-F]|[23][0-7]{2})")
@@ -128,16 +128,21 @@ def _is_read_alike(rule: Rule) -> bool:
 
 
 def _forms(rule: Rule) -> Sequence[str]:
-    """Expressions of which each match of the rule contains one: the beginning of its expression, or its anchors.
+    """Expressions of which each match of the rule contains one: an anchor with what follows it, the beginning of its
+    expression, or its anchors.
 
     Hyperscan starts from required letters. For an expression without such letters it examines every byte, while anchors
     cost nothing as long as anchors with other beginnings are separate expressions.
     """
-    if rule.window is None or not rule.anchors or _begins_an_anchor(rule):
+    if not rule.then and (rule.window is None or not rule.anchors or _begins_an_anchor(rule)):
         return [min((rule.expression.partition(joint)[0] for joint in _JOINTS), key=len)]
     edge = r"(?:^|\W|\\\w)" if rule.initial else ""
-    alike = groupby(sorted(rule.anchors), key=lambda anchor: anchor[:_BEGINNING])
-    return [f"(?i:{edge}(?:{'|'.join(map(re.escape, anchors))}))" for _, anchors in alike]
+    return [f"(?i:{edge}(?:{'|'.join(map(re.escape, anchors))}){rule.then})" for anchors in _alike(rule.anchors)]
+
+
+def _alike(anchors: Sequence[str]) -> Iterator[Iterator[str]]:
+    """The anchors in groups with the same beginning."""
+    return (group for _, group in groupby(sorted(anchors), key=lambda anchor: anchor[:_BEGINNING]))
 
 
 def _begins_an_anchor(rule: Rule) -> bool:

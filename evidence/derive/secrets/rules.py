@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -38,7 +39,9 @@ class Rule:
 
     A match of a `random` rule is not made of words. The decoded text of an `encoded` match contains another secret.
     Matches
-    of an `initial` rule begin with an anchor, which begins a word. `window` is the number of bytes before and after an
+    of an `initial` rule begin with an anchor, which begins a word. The anchors of a `named` rule are names of services;
+    a match begins after one. What follows an anchor, in lower case, begins with `then`: an expression of bounded length
+    for `re`, which is much cheaper than a window. `window` is the number of bytes before and after an
     anchor that the expression may examine; None is the whole text.
     """
 
@@ -54,6 +57,8 @@ class Rule:
     random: bool = False
     encoded: bool = False
     initial: bool = False
+    named: bool = False
+    then: str = ""
     window: tuple[int, int] | None = None
     allowances: tuple[Allowance, ...] = ()
 
@@ -89,11 +94,19 @@ def build_own_rules() -> RuleSet:
                 random=pattern.random or pattern.generic,
                 encoded=pattern.encoded,
                 initial=pattern.initial,
+                named=pattern.named,
+                then=pattern.then,
+                path=_ending(pattern.files),
                 window=(pattern.near, pattern.far),
             )
             for pattern in PATTERNS
         ),
     )
+
+
+def _ending(files: tuple[str, ...]) -> str:
+    """An expression for paths that end so; empty for any path."""
+    return f"(?i)(?:{'|'.join(map(re.escape, files))})$" if files else ""
 
 
 def rules_digest(rules: RuleSet) -> str:

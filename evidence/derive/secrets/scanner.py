@@ -23,11 +23,12 @@ from evidence.derive.secrets.gitleaks_rules import RulesInvalid
 from evidence.derive.secrets.match_context import is_inside_blob, is_reference
 from evidence.derive.secrets.match_windows import Anchors, merge_spans
 from evidence.derive.secrets.path_discounts import find_path_discount
-from evidence.derive.secrets.placeholders import is_placeholder, is_word_sequence
+from evidence.derive.secrets.placeholders import holds_sequence, is_placeholder, is_word_sequence
 from evidence.derive.secrets.prefilter import PrefilterUnsupported, RulePrefilter, is_hyperscan_installed
 from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet, rules_digest
 from evidence.derive.secrets.value_decoding import decode_base64, decode_value
 from evidence.kinds.secrets import Discount
+from evidence.patterns.secrets.services import find_service
 
 MAX_FINDINGS: Final = 500
 """Findings of one text; a file with more is a list of secrets, and the first findings show it."""
@@ -45,6 +46,8 @@ class _Hit:
     rule: Rule
     order: int
     span: tuple[int, int]
+    provider: str
+    example: bool = False  # with letters or digits in their order, as people write them
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Scanner:
         found = [
             Finding(
                 pattern=hit.rule.id,
-                provider=hit.rule.provider,
+                provider=hit.provider,
                 title=hit.rule.title,
                 path=path,
                 line=lines.at(hit.span[0]),
@@ -110,8 +113,8 @@ class Scanner:
         return (*self._path_findings(path, salt), *found)
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
-        """The places of all secrets, discounted ones included, sorted and without overlap."""
-        return merge_spans(hit.span for hit in self._hits(data, "", bounded=False))
+        """The places of all secrets, sorted and without overlap: also what does not count, but no example values."""
+        return merge_spans(hit.span for hit in self._hits(data, "", bounded=False) if not hit.example)
 
     def scrub(self, text: str) -> str:
         """The text with every secret masked, discounted ones included."""
@@ -178,14 +181,21 @@ class Scanner:
         if expression is None:
             return
         everything = (
-            match for left, right in windows for match in expression.finditer(data, left, min(right, len(data)))
+            match for left, right in windows for match in _found(rule, expression, data, left, min(right, len(data)))
         )
         hits = (
-            _Hit(rule, order, span)
+            self._hit(order, data, match, span)
             for match in islice(everything, _MAX_EXAMINED if bounded else None)
             if (span := _secret(match, rule.group))[0] < span[1] and self._is_secret(order, data, path, match, span)
         )
         yield from islice(hits, _MAX_MATCHES if bounded else None)
+
+    def _hit(self, order: int, data: bytes, match: Any, span: tuple[int, int]) -> _Hit:
+        rule = self._rules[order]
+        before = data[max(0, match.start() - _BEFORE) : match.start()].decode("utf-8", "replace") if rule.named else ""
+        provider = find_service(before) or rule.provider
+        example = self._set.own and holds_sequence(data[slice(*span)].decode("utf-8", "replace"))
+        return _Hit(rule, order, span, provider, example)
 
     def _is_secret(self, order: int, data: bytes, path: str, match: Any, span: tuple[int, int]) -> bool:
         rule = self._rules[order]
@@ -208,21 +218,25 @@ class Scanner:
 
     def _is_innocent(self, rule: Rule, data: bytes, match: Any, span: tuple[int, int], secret: str) -> bool:
         """Whether a match of one of our own rules is not a secret."""
-        if is_placeholder(secret) or (rule.random and any(is_word_sequence(text) for text in decode_value(secret))):
+        if rule.random and any(is_word_sequence(text) for text in decode_value(secret)):
             return True
-        if rule.encoded:
-            text = decode_base64(secret)
-            return text is None or not self._hits(text.encode(), "")
         if rule.generic and is_reference(
             data[max(0, match.start() - _BEFORE) : span[0]].decode("utf-8", "replace"), secret
         ):
             return True
+        if is_placeholder(secret) or (rule.generic and not rule.named and holds_sequence(secret)):
+            return True
+        if rule.encoded:
+            text = decode_base64(secret)
+            return text is None or not self._hits(text.encode(), "")
         return rule.initial and is_inside_blob(data, span)
 
     def _find_discount(self, hit: _Hit, path: str, secret: bytes) -> Discount | None:
         """Why a finding does not count; None when it counts."""
         if hashlib.sha256(secret).hexdigest() in self._set.public:
             return Discount.PUBLIC
+        if hit.example:
+            return Discount.SEQUENCE
         return find_path_discount(path) or (Discount.GENERIC if hit.rule.generic else None)
 
     def _for(self, rule: Rule) -> Iterator[_Allowed]:
@@ -311,6 +325,14 @@ def _is_allowed(allowed: _Allowed, path: str, target: str, secret: str) -> bool:
 def _holds(expressions: Iterable[Any], text: str) -> bool:
     data = text.encode("utf-8", "replace")
     return any(expression.search(data) for expression in expressions)
+
+
+def _found(rule: Rule, expression: Any, data: bytes, start: int, end: int) -> Iterator[Any]:
+    """The matches in a part of the text; a named rule matches only at its start, after the name."""
+    if not rule.named:
+        yield from expression.finditer(data, start, end)
+    elif match := expression.match(data, start, end):
+        yield match
 
 
 def _secret(match: Any, group: int) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from evidence.patterns.secrets import (
     messaging,
     passwords,
     provider_blocks,
+    services,
 )
 from evidence.patterns.secrets.pattern import SecretPattern
 
@@ -32,6 +33,7 @@ PATTERNS: Final[tuple[SecretPattern, ...]] = (
     *provider_blocks.PATTERNS,
     *encoded_tokens.PATTERNS,
     *passwords.PATTERNS,
+    *services.PATTERNS,
     *generic_keys.PATTERNS,
 )
 """In order of preference: the first pattern that matches a place names it."""

@@ -40,17 +40,18 @@ PATTERNS: Final = (
         "mongodb+srv://app:<w16>@cluster0.net", "https://ci:<w20>@git.shop.dev/a.git"),
         good=("postgres://user:password@localhost/db", "redis://:${REDIS_VALUE}@cache:6379",
         "https://example.net/a:b@c", "mysql://root:root@db/app", "redis://[[username]:[password]]@localhost:6379/0",
-        "sqla+mysql://scott:tigress@localhost/db"), entropy=2.4, random=True, near=24, far=300),
+        "sqla+mysql://scott:tigress@localhost/db"), entropy=2.4, random=True, near=24, far=300,
+        then=r"[^\s:/@\"'<>{}$]{0,320}:[^\s:/@\"'<>{}$\[\]]{5}"),
     SecretPattern(id="connection-string-password", provider="ODBC", title="Password in a connection string",
         expression=rf"(?i:server|data source|host|initial catalog|database|user id|uid|user|username)\s?=[^;\"'\n]"
         rf"{{1,120}};(?:[^\"'\n]{{0,240}};)?\s?(?i:password|pwd)\s?=\s?({_VALUE}{{6,80}})", anchors=("password",
         "pwd"), bad=("Server=tcp:db.net,1433;Database=shop;User ID=app;Password=<w14>;Encrypt=True",),
         good=("Server=db;User ID=sa;Password=your_password;", "Server=db;Database=x;Trusted_Connection=True",
-        "Server=db;User ID=sa;Password={password};"), entropy=2.5, near=500, far=200),
+        "Server=db;User ID=sa;Password={password};"), entropy=2.5, near=500, far=200, then=r"\s?="),
     SecretPattern(id="http-basic", provider="HTTP", title="Basic authentication header",
         expression=r"(?i:authorization)[\"']?\s{0,3}[:=,]\s{0,3}[\"'\x60]?(?i:basic)\s{1,3}([A-Za-z0-9+/]{12,200}="
         r"{0,2})(?:[^\w]|$)", anchors=("authorization",), bad=("Authorization: Basic YXBwOn<w20>",),
-        good=("Authorization: Basic ${TOKEN}", "Authorization: Basic realm"), entropy=3.0),
+        good=("Authorization: Basic ${TOKEN}", "Authorization: Basic realm"), entropy=3.0, then=r"[\"']?\s{0,3}[:=,]"),
     SecretPattern(id="curl-user", provider="HTTP", title="Password in a curl command",
         expression=r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[\w.@\-]{1,60}:([^\s\"':@$<>{}]{6,100})",
         anchors=("curl",), bad=("curl -u deploy:<w16> https://shop.dev/api",),
@@ -58,7 +59,7 @@ PATTERNS: Final = (
     SecretPattern(id="netrc", provider="netrc", title="Password in a netrc entry",
         expression=rf"\bmachine\s+[^\s]{{1,120}}\s+login\s+[^\s]{{1,120}}\s+password\s+({_VALUE}{{5,120}})",
         anchors=("machine",), bad=("machine api.shop.dev\n  login deploy\n  password <w16>",),
-        good=("machine api.shop.dev login deploy password your-password",), entropy=2.5),
+        good=("machine api.shop.dev login deploy password your-password",), entropy=2.5, then=r"\s+\S{1,480}\s+login"),
     declare_named_value("django-secret-key", "Django", "Django secret key", r"(?:\b|DJANGO_)SECRET_KEY",
         r"(?:django-insecure-)?[A-Za-z0-9!@#$%^&*()_+=\-]{50}", "secret_key", "SECRET_KEY = 'django-insecure-<a49>!'",
         "SECRET_KEY = environment['SECRET_KEY']", entropy=4.0),
@@ -77,7 +78,8 @@ PATTERNS: Final = (
     SecretPattern(id="bearer", provider="HTTP", title="Bearer token in a header", generic=True,
         expression=r"(?i:authorization)[\"']?\s{0,3}[:=,]\s{0,3}[\"'\x60]?(?i:bearer|token)\s{1,3}([A-Za-z0-9_\-.=+/~"
         r"]{20,400})(?:[^\w]|$)", anchors=("authorization",), bad=("Authorization: Bearer <w40>",),
-        good=("Authorization: Bearer YOUR_ACCESS_TOKEN_HERE", "Authorization: Bearer ${TOKEN}"), entropy=3.8),
+        good=("Authorization: Bearer YOUR_ACCESS_TOKEN_HERE", "Authorization: Bearer ${TOKEN}"), entropy=3.8,
+        then=r"[\"']?\s{0,3}[:=,]"),
     SecretPattern(id="assignment", provider="any", title="Random value with a name that promises a secret",
         generic=True,
         expression=r"(?i:pass(?:word|wd|phrase)|\bpwd|secret|token|api[_\-]?key|access[_\-]?key|auth[_\-]?key|private"
@@ -87,6 +89,7 @@ PATTERNS: Final = (
         "accesskey", "access-key", "auth_key", "authkey", "private_key", "privatekey", "client_key", "encryption_key",
         "encryptionkey", "credential"), bad=('api_key = "<w32>"', "SESSION_PASSWORD=<w16>"),
         good=('api_key = "your_api_key_here"', "token = getToken(options)", "password: process.env.DB_PASSWORD",
-        'secret = "correct"'), entropy=3.0, near=24, far=260),
+        'secret = "correct"'), entropy=3.0, near=24, far=260,
+        then=r"[\w.\-]{0,24}[\"'\])]{0,2}\s{0,3}[=:,][=>]?\s{0,3}[\"'\x60]?[a-z0-9+/_=\-.!@#%^&*~]{10}"),
 )
 # fmt: on

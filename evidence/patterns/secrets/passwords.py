@@ -56,7 +56,7 @@ PATTERNS: Final = (
         "new PDO('mysql:host=db;dbname=shop', 'shop', '<w18>')", "requests.get(url, auth=('deploy', '<w20>'))",
         'smtp.login("deploy@shop.dev", "<w16>")'), good=('req.SetBasicAuth("user", "password")',
         "auth=('username', 'your-password')", "server.login(user, password)", 'page.login("alice", "wonderland")'),
-        entropy=3.0, far=300, random=True),
+        entropy=3.0, far=300, random=True, then=r"(?:s?\s?\(|\s?[\"'])"),
     declare_named_value("npmrc-password", "npm", "Password in an npm configuration", r"[/:]:?_(?:password|auth)",
         r"[A-Za-z0-9+/]{12,200}={0,2}", ":_password :_auth", "//art.shop.dev/:_password=<b32>",
         ("//art.shop.dev/:_password=${PASSWORD}", "//art.shop.dev/:_authToken=${TOKEN}"), entropy=3.0),

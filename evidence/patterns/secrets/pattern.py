@@ -21,14 +21,17 @@ _INITIAL: Final = 4
 
 JOINT: Final = (
     r"[\w.\- ]{0,30}?"  # the rest of the name
-    r"[\"'`\])}]{0,3}\s{0,5}"
+    r"(?:[\"'`\])}\\]{0,6}|&quot;)\s{0,5}"  # its quotes, also those of JSON or HTML inside a text
     r"(?:=>|:=|==?"
     r"|:\s{0,2}&?(?:'static )?[A-Za-z_][\w.]{0,30}(?:[\[<][\w, ]{1,20}[\]>])?(?: \| None)?\s{0,2}="  # with its type
     r"|,?\s{1,20}[\"']?(?i:value)[\"']?\s?[:=]|:|,|\|\||\?\?|\(|>"  # name and value as two members
     r"|\{\s{0,12}(?:type\s{0,4}=\s{0,4}string\s{0,12})?default\s{0,4}=|\s)"
-    r"\s{0,16}(?:[\w.:]{1,40}\((?:\w{1,20}\s?=\s?)?)?(?:[\"'`(\[]|\\\"){0,3}"  # a call around it
+    r"\s{0,16}(?:[\w.:]{1,40}\((?:\w{1,20}\s?=\s?)?)?(?:[\"'`(\[\\]{0,6}|&quot;)"  # a call around it
     r"(?:(?i:basic|bearer|token|apikey|key)[ =:]{1,3})?"
 )
+
+DASHED_JOINT: Final = rf"(?:-|{JOINT})"
+"""A joint, or a dash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,10 @@ class SecretPattern:
     `entropy` bits per character does not count. A `generic` pattern has no provider: its findings never count by
     themselves.
     Text made of words is no match of a `random` pattern, because people write such passwords in samples.
-    An `encoded` pattern matches Base64 of a text that contains a secret in turn.
+    An `encoded` pattern matches Base64 of a text that contains a secret in turn. The anchors of a `named` pattern are
+    names of services; a match begins after one. In a match, what follows each anchor begins with `then`: bounded, in
+    lower case, for frequent anchors. A pattern with `files` holds only for paths with these endings (lower case;
+    compared without case).
     `bad` and `good` are templates for `samples.write_sample`.
     """
 
@@ -57,6 +63,9 @@ class SecretPattern:
     random: bool = False
     encoded: bool = False
     initial: bool = False
+    named: bool = False
+    then: str = ""
+    files: tuple[str, ...] = ()
     near: int = NEAR
     far: int = FAR
 
@@ -73,6 +82,7 @@ def declare_token(  # noqa: PLR0917  rows of a table
     entropy: float = 3.0,
     far: int = FAR,
     near: int = _INITIAL,
+    then: str = "",
 ) -> SecretPattern:
     """A token that is recognised by its own letters anywhere. `anchors` are separated by spaces."""
     return SecretPattern(
@@ -85,6 +95,7 @@ def declare_token(  # noqa: PLR0917  rows of a table
         good=_each(good),
         entropy=entropy,
         initial=near == _INITIAL,
+        then=then,
         near=near,
         far=far,
     )
@@ -102,6 +113,8 @@ def declare_named_value(  # noqa: PLR0917  rows of a table
     *,
     entropy: float = 3.0,
     random: bool = False,
+    files: tuple[str, ...] = (),
+    then: str = "",
 ) -> SecretPattern:
     """A value without characteristic letters, recognised by the name that it is assigned to."""
     return SecretPattern(
@@ -115,6 +128,8 @@ def declare_named_value(  # noqa: PLR0917  rows of a table
         good=_each(good),
         entropy=entropy,
         random=random,
+        files=files,
+        then=then,
         near=24 if len(name) < 100 else 64,
     )
 

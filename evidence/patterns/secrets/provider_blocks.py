@@ -29,6 +29,7 @@ def declare_block_value(  # noqa: PLR0917  rows of a table
         bad=(bad,),
         good=(name + "<x40>" + '"', name.split("{")[0].split("[")[0] + "; { " + bad[len(name) :]),
         entropy=entropy,
+        then=OPENED,
         near=40,
         far=360,
     )
@@ -94,6 +95,6 @@ PATTERNS: Final = (
         r"{1,3}\"([^\"$\s]{8,100})\"", anchors=("password",), bad=('resource "aws_db_instance" "main" {\n'
         '  username = "app"\n  password = "<w20>"\n}',), good=('resource "aws_db_instance" "main" {\n'
         '  password = "${var.db}"\n}', 'resource "aws_db_instance" "main" {\n  password = "changeme123"\n}'),
-        entropy=2.8, random=True, near=1200),
+        entropy=2.8, random=True, near=1200, then=r"(?:_wo)?\s{1,20}=\s"),
 )
 # fmt: on

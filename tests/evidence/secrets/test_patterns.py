@@ -9,6 +9,7 @@ from pathlib import Path
 from evidence.derive.secrets import RuleSet, Scanner, build_own_rules
 from evidence.patterns import secrets
 from evidence.patterns.secrets import PATTERNS
+from evidence.patterns.secrets.pattern import SecretPattern
 from evidence.patterns.secrets.samples import write_sample
 from tests.evidence.secrets.scanners import own_scanner
 
@@ -26,11 +27,16 @@ def test_every_pattern_is_complete() -> None:
 
 
 def test_every_pattern_finds_its_bad_samples_and_none_of_its_good_ones() -> None:
-    bad = [(one.id, write_sample(template, seed)) for one in PATTERNS for template in one.bad for seed in SEEDS]
-    assert [(pattern, text) for pattern, text in bad if pattern not in found(text)] == []
-    assert [(pattern, text) for pattern, text in bad if pattern not in found(f"\n  call({text})\n")] == []
-    good = [(one.id, template) for one in PATTERNS for template in one.good]
-    assert [(pattern, template) for pattern, template in good if pattern in found(write_sample(template))] == []
+    bad = [(one, write_sample(template, seed)) for one in PATTERNS for template in one.bad for seed in SEEDS]
+    assert [(one.id, text) for one, text in bad if one.id not in found(text, _path(one))] == []
+    assert [(one.id, text) for one, text in bad if one.id not in found(f"\n  call({text})\n", _path(one))] == []
+    good = [(one, template) for one in PATTERNS for template in one.good]
+    assert [(one.id, text) for one, text in good if one.id in found(write_sample(text), _path(one))] == []
+
+
+def test_a_pattern_with_files_holds_for_no_other_file() -> None:
+    bad = [(one.id, write_sample(template)) for one in PATTERNS if one.files for template in one.bad]
+    assert bad and [(pattern, text) for pattern, text in bad if pattern in found(text, "src/credentials.ts")] == []
 
 
 def test_a_row_of_one_letter_is_no_secret() -> None:
@@ -60,12 +66,19 @@ def test_samples_are_not_in_the_files() -> None:
     folder = Path(secrets.__file__).parent
     texts = {path.name: path.read_text() for path in folder.glob("*.py")}
     assert {
-        name: found(text) for name, text in texts.items() if [one for one in found(text) if one != "assignment"]
+        name: found(text)
+        for name, text in texts.items()
+        if [one for one in found(text) if one not in {"assignment", "service-key"}]
     } == {}
 
 
 def test_samples_are_the_same_every_time_and_differ_by_seed() -> None:
     assert write_sample("<w20>") == write_sample("<w20>") != write_sample("<w20>", "another")
+
+
+def _path(pattern: SecretPattern) -> str:
+    """A path for which the pattern holds."""
+    return f"src/settings{pattern.files[0]}" if pattern.files else "src/settings.py"
 
 
 def _without_windows() -> RuleSet:

@@ -49,7 +49,6 @@ def test_no_context_shows_a_second_secret_or_part_of_one() -> None:
         "AKIAIOSFODNN7EXAMPLE",
         "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
         "ghp_" + "x" * 36,
-        "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789",
         "sk-your-openai-api-key-goes-in-this-place-000000",
         "xoxb-your-bot-token-here",
         "postgres://user:password@localhost:5432/db",
@@ -68,6 +67,34 @@ def test_no_context_shows_a_second_secret_or_part_of_one() -> None:
 )
 def test_a_look_alike_is_not_found(text: str) -> None:
     assert scan(write_sample(text)) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("src/types.ts", "interface StripeCredentials { apiKey: string; password?: string | null; secretKey: number }"),
+        ("src/types.ts", "export type DbCredentials = { user: string; password: string; DB_PASSWORD: SecureString };"),
+        ("src/schema.ts", "const credentials = z.object({ password: z.string().min(8), OPENAI_API_KEY: z.string() });"),
+        ("app/models.py", "class AwsCredentials(TypedDict):\n    password: str\n    aws_secret_key: Optional[str]\n"),
+        ("app/config.py", "class Settings:\n    mail_password: SecretStr = Field()\n    PGPASSWORD: str | None\n"),
+        ("cmd/main.go", "type Credentials struct {\n  Password string `json:\"password\"`\n  GithubToken []byte\n}"),
+        ("Api.java", "class Credentials { private final String password; char[] DB_PASSWORD; }"),
+        ("Api.cs", "record Credentials { public SecureString Password; public string GITHUB_TOKEN { get; } }"),
+        ("src/lib.rs", "struct Credentials { password: String, mysql_password: &'static str, token: Option<String> }"),
+        ("api.graphql", "input Credentials { password: String!, githubToken: ID! }"),
+        ("api.proto", "message Credentials { string password = 1; bytes stripe_secret_key = 2; }"),
+        ("build.gradle", "credentials {\n  username = project.user\n  password = string\n}"),
+    ],
+)  # fmt: skip
+def test_a_type_is_no_secret(path: str, text: str) -> None:
+    assert scan(text, path) == ()
+
+
+def test_letters_in_their_order_are_an_example_that_is_listed_and_not_masked() -> None:
+    example = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    (finding,) = scan(f'token = "{example}"')
+    assert (finding.pattern, finding.discount) == ("github-token", Discount.SEQUENCE)
+    assert SCANNER.scrub(example) == example
 
 
 @pytest.mark.parametrize(
