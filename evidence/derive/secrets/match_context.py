@@ -18,7 +18,7 @@ _PUBLIC_NAME: Final = (
     r"|(?:progress|page|next|cancel|continuation)[_\-]?token|scope|format|kind|algorithm|alg|cookie|class|policy|rule|mode|ref|refs|store|manager|query|public|public[_\-]?key[_\-]?token|tokeni[sz]er)[\"'`\])]{0,3}\s{0,5}"
     r"(?:=>|:=|={1,3}|:|,|\()\s{0,5}[\"'`(]{0,2}$"
 )
-_KEEPING_NAME: Final = r"(?i)key|secret|passw|pwd|private|credential"
+_KEEPING_NAME: Final = r"(?i)key|secret|token|access|passw|pwd|private|credential"
 _PUBLIC_VALUE: Final = r"^(?:client-|pk_(?:live|test)_|pk-lf-|phc_|sb_publishable_|pub[_\-])"
 """Prefixes of keys that their providers document as public."""
 

@@ -49,6 +49,8 @@ PATTERNS: Final = (
         "scraperapi scraper_api scraping zyte zenrows zen_rows brightdata bright_data crawlbase oxylabs serpstack serp_stack"
         " searchapi search_api linkup spider jigsaw diffbot newsapi news_api", "SCRAPINGBEE_API_KEY=<A80>",
         "SCRAPERAPI_KEY=<x32>", entropy=2.8, random=True),
+    declare_token("voiceflow-key", "Voiceflow", "Voiceflow API key", r"VF\.(?:DM|WS)\.[a-f0-9]{20,24}\.[A-Za-z0-9]{12,24}",
+        "vf.dm. vf.ws.", "VF.DM.<h24>.<w16>", "VF.DM.<h9>"),
     # Building, running and watching
     declare_token("cloudflare-prefixed-token", "Cloudflare", "Cloudflare key or token of the newer form",
         r"cf(?:ut|at|k)_[A-Za-z0-9]{40,56}", "cfut_ cfat_ cfk_", "cfut_<w48>", "cfut_<w9>", entropy=3.8),
@@ -119,6 +121,12 @@ PATTERNS: Final = (
         "prod: dev: preview:", "prod:calm-otter-123|eyJ<w90>", "prod:calm-otter-123", entropy=4.0),
     declare_token("ubidots-token", "Ubidots", "Ubidots token", r"BBFF-[A-Za-z0-9]{30}", "bbff-", "BBFF-<w30>", "BBFF-<w9>"),
     # Business
+    declare_token("zoho-token", "Zoho", "Zoho OAuth grant, access or refresh token", r"1000\.[a-f0-9]{32}\.[a-f0-9]{32}", "1000.",
+        "1000.<h32>.<h32>", "1000.<A30>"),
+    declare_token("pubnub-secret-key", "PubNub", "PubNub secret key", rf"sec-c-(?:{UUID}|[A-Za-z0-9+/]{{40,64}}={{0,2}})", "sec-c-",
+        ("sec-c-<u>", "sec-c-<w48>"), ("sub-c-<u>", "pub-c-<u>")),
+    declare_token("zapier-webhook", "Zapier", "Zapier webhook", r"hooks\.zapier\.com/hooks/catch/\d{4,10}/(?:[a-z0-9]{6,12}|n/[a-z0-9]{5,12})",
+        "hooks.zapier.com", "https://hooks.zapier.com/hooks/catch/<d7>/<a7>", "https://hooks.zapier.com/hooks/catch/", entropy=3.0),
     declare_token("xendit-key", "Xendit", "Xendit secret key", r"xnd_(?:production|development)_[A-Za-z0-9]{40,80}",
         "xnd_production_ xnd_development_", "xnd_production_<w62>", "xnd_public_production_<w62>", entropy=3.8),
     declare_token("mercado-pago-token", "Mercado Pago", "Mercado Pago access token",
