@@ -18,7 +18,7 @@ _PUBLIC_NAME: Final = (
     r"|(?:progress|page|next|cancel|continuation)[_\-]?token|scope|format|kind|algorithm|alg|cookie|class|policy|rule|mode|ref|refs|store|manager|query|public|public[_\-]?key[_\-]?token|tokeni[sz]er)[\"'`\])]{0,3}\s{0,5}"
     r"(?:=>|:=|={1,3}|:|,|\()\s{0,5}[\"'`(]{0,2}$"
 )
-_KEEPING_NAME: Final = r"(?i)key|secret|token|access|passw|pwd|private|credential"
+_KEEPING_NAME: Final = r"(?i)key|secret|passw|pwd|private|credential"
 _PUBLIC_VALUE: Final = r"^(?:client-|pk_(?:live|test)_|pk-lf-|phc_|sb_publishable_|pub[_\-])"
 """Prefixes of keys that their providers document as public."""
 
@@ -37,13 +37,16 @@ def is_inside_blob(data: bytes, span: tuple[int, int]) -> bool:
     return end < len(data) and data[end] in _JOINTS and _run(data[end : end + _BLOB]) >= _BLOB
 
 
-def is_reference(before: str, value: str) -> bool:
-    """Whether the preceding name or the value itself shows that the value names or locates a secret and is not one."""
+def is_reference(before: str, value: str, *, of_service: bool = False) -> bool:
+    """Whether the preceding name or the value itself shows that the value names or locates a secret and is not one.
+
+    A UUID is the key of some services, and an identifier elsewhere.
+    """
     if any(
         _compiled(one).search(text) for one, text in ((_PUBLIC_NAME, before), (_PLACE, value), (_PUBLIC_VALUE, value))
     ):
         return True
-    return bool(_compiled(_UUID).fullmatch(value)) and not _compiled(_KEEPING_NAME).search(before)
+    return not of_service and bool(_compiled(_UUID).fullmatch(value)) and not _compiled(_KEEPING_NAME).search(before)
 
 
 @cache

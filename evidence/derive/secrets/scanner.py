@@ -220,9 +220,8 @@ class Scanner:
         """Whether a match of one of our own rules is not a secret."""
         if rule.random and any(is_word_sequence(text) for text in decode_value(secret)):
             return True
-        if rule.generic and is_reference(
-            data[max(0, match.start() - _BEFORE) : span[0]].decode("utf-8", "replace"), secret
-        ):
+        before = data[max(0, match.start() - _BEFORE) : span[0]].decode("utf-8", "replace")
+        if rule.generic and is_reference(before, secret, of_service=rule.named):
             return True
         if is_placeholder(secret) or (rule.generic and not rule.named and holds_sequence(secret)):
             return True

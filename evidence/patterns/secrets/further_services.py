@@ -125,8 +125,6 @@ PATTERNS: Final = (
         "1000.<h32>.<h32>", "1000.<A30>"),
     declare_token("pubnub-secret-key", "PubNub", "PubNub secret key", rf"sec-c-(?:{UUID}|[A-Za-z0-9+/]{{40,64}}={{0,2}})", "sec-c-",
         ("sec-c-<u>", "sec-c-<w48>"), ("sub-c-<u>", "pub-c-<u>")),
-    declare_token("zapier-webhook", "Zapier", "Zapier webhook", r"hooks\.zapier\.com/hooks/catch/\d{4,10}/(?:[a-z0-9]{6,12}|n/[a-z0-9]{5,12})",
-        "hooks.zapier.com", "https://hooks.zapier.com/hooks/catch/<d7>/<a7>", "https://hooks.zapier.com/hooks/catch/", entropy=3.0),
     declare_token("xendit-key", "Xendit", "Xendit secret key", r"xnd_(?:production|development)_[A-Za-z0-9]{40,80}",
         "xnd_production_ xnd_development_", "xnd_production_<w62>", "xnd_public_production_<w62>", entropy=3.8),
     declare_token("mercado-pago-token", "Mercado Pago", "Mercado Pago access token",
