@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import math
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, Final
 
 import re2
 
 from evidence.derive.secrets.finding import MASK, Finding, digest_secret, mask_context
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid
+from evidence.derive.secrets.joined_literals import join_literals
 from evidence.derive.secrets.match_context import is_inside_blob, is_reference
-from evidence.derive.secrets.match_windows import Anchors, merge_spans
+from evidence.derive.secrets.match_windows import Anchors, Span, merge_spans
 from evidence.derive.secrets.path_discounts import find_path_discount
 from evidence.derive.secrets.placeholders import holds_sequence, is_placeholder, is_word_sequence
 from evidence.derive.secrets.prefilter import PrefilterUnsupported, RulePrefilter, is_hyperscan_installed
@@ -33,9 +35,14 @@ from evidence.patterns.secrets.services import find_service
 MAX_FINDINGS: Final = 500
 """Findings of one text; a file with more is a list of secrets, and the first findings show it."""
 
+MAX_DEPTH: Final = 2
+"""Encodings around a secret that are seen through. Each decoded text is at most three quarters of its encoding."""
+
 FAST_FROM: Final = 80_000_000
 """Bytes; compiling the rules for hyperscan takes as long as scanning this many without it."""
 
+_APART: Final = b"\n" + b"\0" * 24 + b"\n"
+"""Separates texts that are scanned together: no pattern reaches across."""
 _BEFORE: Final = 24  # bytes: the rest of a name
 _MAX_MATCHES: Final = 5_000
 _MAX_EXAMINED: Final = 50_000
@@ -94,23 +101,54 @@ class Scanner:
         """
         data = text.encode("utf-8", "replace") if isinstance(text, str) else text
         hits = self._resolved(self._hits(data, path))
+        joined, parts = self._joined_findings(data, path, hits, salt)
         spans = merge_spans(hit.span for hit in hits)
         lines = _Lines(data)
         found = [
-            Finding(
-                pattern=hit.rule.id,
-                provider=hit.provider,
-                title=hit.rule.title,
-                path=path,
-                line=lines.at(hit.span[0]),
-                digest=digest_secret(data[slice(*hit.span)], salt),
-                context=mask_context(data, hit.span, spans),
-                generic=hit.rule.generic,
-                discount=self._find_discount(hit, path, data[slice(*hit.span)]),
-            )
+            self._finding(hit, data, spans, path=path, line=lines.at(hit.span[0]), salt=salt)
             for hit in islice(hits, MAX_FINDINGS)
+            if hit.span not in parts
         ]
+        found = sorted((*found, *joined), key=lambda finding: finding.line)[:MAX_FINDINGS]
         return (*self._path_findings(path, salt), *found)
+
+    def _finding(self, hit: _Hit, data: bytes, spans: Sequence[Span], *, path: str, line: int, salt: bytes) -> Finding:
+        secret = data[slice(*hit.span)]
+        return Finding(
+            pattern=hit.rule.id,
+            provider=hit.provider,
+            title=hit.rule.title,
+            path=path,
+            line=line,
+            digest=digest_secret(secret, salt),
+            context=mask_context(data, hit.span, spans),
+            generic=hit.rule.generic,
+            discount=self._find_discount(hit, path, secret),
+        )
+
+    def _joined_findings(
+        self, data: bytes, path: str, known: Sequence[_Hit], salt: bytes
+    ) -> tuple[list[Finding], AbstractSet[Span]]:
+        """The findings that show only when the literals of a program are joined, and the generic ones they replace."""
+        places = list(join_literals(data, path)) if self._set.own else []
+        if not places:
+            return [], set()
+        text = _APART.join(joined for _, joined in places)
+        starts = list(accumulate((len(joined) + len(_APART) for _, joined in places), initial=0))
+        hits = self._resolved(self._hits(text, path))
+        spans = merge_spans(hit.span for hit in hits)
+        found: list[Finding] = []
+        parts: set[Span] = set()
+        for hit in hits:
+            secret = text[slice(*hit.span)]
+            inside = [one for one in known if data[slice(*one.span)] in secret]
+            if secret in data or not all(one.rule.generic for one in inside):
+                continue
+            parts |= {one.span for one in inside}
+            start, _ = places[bisect_right(starts, hit.span[0]) - 1]
+            line = data.count(b"\n", 0, start) + 1
+            found.append(self._finding(hit, text, spans, path=path, line=line, salt=salt))
+        return found, parts
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
         """The places of all secrets, sorted and without overlap: also what does not count, but no example values."""
@@ -144,7 +182,7 @@ class Scanner:
                     discount=find_path_discount(path),
                 )
 
-    def _hits(self, data: bytes, path: str, *, bounded: bool = True) -> list[_Hit]:
+    def _hits(self, data: bytes, path: str, *, bounded: bool = True, depth: int = 0) -> list[_Hit]:
         if any(_is_path_allowed(one, path) for one in self._allowed_everywhere if not one.allowance.rules):
             return []
         return [
@@ -152,7 +190,18 @@ class Scanner:
             for order, windows in self._anchors.windows(data, self._find_candidates(data)).items()
             if (path_of := self._paths[order]) is None or path_of.search(path)
             for hit in self._matches(order, data, path, windows, bounded=bounded)
+            for hit in self._seen_through(hit, data, depth)
         ]
+
+    def _seen_through(self, hit: _Hit, data: bytes, depth: int) -> Iterator[_Hit]:
+        """The hit; of encoded text the one that counts most inside of it, up to MAX_DEPTH encodings deep."""
+        if not hit.rule.encoded:
+            yield hit
+        elif depth < MAX_DEPTH and (text := decode_base64(data[slice(*hit.span)].decode("ascii", "replace"))):
+            inner = self._resolved(self._hits(text.encode(), "", depth=depth + 1))
+            if best := min(inner, key=lambda one: (one.example, one.rule.generic), default=None):
+                rule = replace(hit.rule, generic=best.rule.generic, title=f"{best.rule.title}, in Base64")
+                yield replace(hit, rule=rule, provider=best.provider, example=best.example)
 
     def _find_candidates(self, data: bytes) -> AbstractSet[int] | None:
         """The rules that may match; None for all of them."""
@@ -225,9 +274,6 @@ class Scanner:
             return True
         if is_placeholder(secret) or (rule.generic and not rule.named and holds_sequence(secret)):
             return True
-        if rule.encoded:
-            text = decode_base64(secret)
-            return text is None or not self._hits(text.encode(), "")
         return rule.initial and is_inside_blob(data, span)
 
     def _find_discount(self, hit: _Hit, path: str, secret: bytes) -> Discount | None:

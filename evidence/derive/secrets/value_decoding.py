@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-MAX_LENGTH = 4_000
+MAX_LENGTH = 16_000
+"""Letters of a value that are decoded."""
 
 
 def decode_value(value: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Final
 
 _FIELD: Final = re.compile(r"<([a-zA-Z])(\d*)>")
-_ENCODED: Final = re.compile("«(.*?)»", re.DOTALL)
+_ENCODED: Final = re.compile("«([^«»]*)»")
 _ALPHABETS: Final = {
     "w": string.ascii_letters + string.digits,
     "h": string.digits + "abcdef",
@@ -48,7 +48,9 @@ def write_sample(template: str, seed: str = "") -> str:
         return _letters(_ALPHABETS[kind], length, f"{seed}:{template}:{next(fields)}")
 
     text = _FIELD.sub(filled, template)
-    return _ENCODED.sub(lambda part: base64.b64encode(part[1].encode()).decode(), text)
+    while (encoded := _ENCODED.sub(lambda part: base64.b64encode(part[1].encode()).decode(), text)) != text:
+        text = encoded
+    return text
 
 
 def _letters(alphabet: str, length: int, seed: str) -> str:
