@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from crawler.archives import Member
+from crawler.archives import ArchiveWalk, Bounds, Member
 from crawler.collectors.source.lockfiles import MAX_BYTES as MAX_LOCK
 from crawler.collectors.source.lockfiles import FoundLockfiles, detect_lock_format
 from evidence.canonical import Json, NotJson, parse_json
@@ -29,12 +30,17 @@ _VARIABLES: Final = 100
 _METADATA: Final = ".dist-info/METADATA"
 _UNREAD: Final = (
     ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp", ".tiff", ".psd", ".mp4", ".mov", ".webm", ".avi", ".mp3",
-    ".wav", ".ogg", ".flac", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".zip", ".gz", ".tgz", ".bz2", ".xz", ".zst",
-    ".7z", ".rar", ".tar", ".jar", ".war", ".whl", ".egg", ".dxt", ".mcpb", ".exe", ".dll", ".so", ".dylib", ".a", ".o",
+    ".wav", ".ogg", ".flac", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar",
+    ".exe", ".dll", ".so", ".dylib", ".a", ".o",
     ".node", ".wasm", ".class", ".pyc", ".pyd", ".bin", ".dat", ".onnx", ".pt", ".safetensors", ".parquet", ".sqlite",
     ".db", ".pdf", ".lockb",
 )  # fmt: skip
-"""Media, programs and archives: they hold no text, and an archive inside an archive is never opened."""
+"""Media, programs and archives of other formats: they hold no text that is read."""
+
+INNER_ARCHIVES: Final = (".zip", ".tgz", ".tar.gz", ".tar", ".jar", ".war", ".whl", ".egg", ".dxt", ".mcpb")
+MAX_INNER: Final = 8 * 1024 * 1024
+_INNER_BOUNDS: Final = Bounds(unpacked=32 * 1024 * 1024, entries=5_000)
+"""An archive inside of the archive is searched for secrets, one inside of that one is not."""
 
 
 @dataclass(slots=True)
@@ -60,6 +66,7 @@ class FileTree:
     tests: int = 0
     examples: int = 0
     code: int = 0
+    unpacked: int = 0
     cut: bool = False
 
     def max_bytes(self, path: str) -> int:
@@ -68,6 +75,8 @@ class FileTree:
             return self._max_outside(path)
         if detect_lock_format(inner):
             return MAX_LOCK
+        if inner.lower().endswith(INNER_ARCHIVES):
+            return MAX_INNER
         return 0 if inner.lower().endswith(_UNREAD) else MAX_TEXT
 
     def _max_outside(self, path: str) -> int:
@@ -104,11 +113,25 @@ class FileTree:
             self.imports.leave_out(inner)
         if member.data is None:
             return
+        if inner.lower().endswith(INNER_ARCHIVES):
+            yield from self._inside(inner, member.data)
+            return
         self._document(inner, member.data)
         if is_read:
             self._code(inner, member.data)
         if len(member.data) <= MAX_TEXT:
             yield inner, member.data
+
+    def _inside(self, path: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+        """The files of an archive inside of the archive, while there is room for them."""
+        walk = ArchiveWalk(io.BytesIO(data), _room_inside, bounds=_INNER_BOUNDS)
+        for member in walk:
+            if self.unpacked + member.size > _INNER_BOUNDS.unpacked:
+                self.cut = True
+                return
+            if member.data is not None:
+                self.unpacked += member.size
+                yield f"{path}/{member.path}", member.data
 
     def _outside(self, member: Member) -> None:
         path = f"/{member.path}"
@@ -167,6 +190,10 @@ class FileTree:
         elif known[0].required is not True and read.required is not None:
             required = read.required if known[0].required is None else read.required or known[0].required
             self.variables[read.name] = (replace(known[0], required=required), known[1])
+
+
+def _room_inside(path: str) -> int:
+    return 0 if path.lower().endswith((*_UNREAD, *INNER_ARCHIVES)) else MAX_TEXT
 
 
 def _is_readme(path: str) -> bool:

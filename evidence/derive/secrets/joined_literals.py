@@ -33,17 +33,24 @@ _NAME: Final = r"[A-Za-z_]\w*"
 _SEAM: Final = rf"{_QUOTE}{_BETWEEN}[rbuf]?{_QUOTE}"
 
 _JOINED: Final = (
-    rf"{_PART}{_SEAM}{_PART}|\w{_QUOTE}[ \t]*\+[ \t]*{_NAME}|{_NAME}[ \t]*\+[ \t]*{_QUOTE}\w"
-    rf"|{_QUOTE}\$?\{{{_NAME}\}}\w|\w\$?\{{{_NAME}\}}{_QUOTE}"
+    rf"{_PART}{{8}}{_SEAM}{_PART}|{_PART}{_SEAM}{_PART}{{8}}"
+    rf"|{_NAME} ?\+ ?{_QUOTE}{_PART}{{8}}|{_QUOTE}\$?\{{{_NAME}\}}{_PART}{{8}}"
 )
-"""Without counted repetitions, so that one pass over a file is cheap."""
+"""A seam beside a part that is long enough. The repetitions are small, so that one pass over a file is cheap."""
+
+SEAMS: Final = (
+    rf"{_PART}{_SEAM}{_PART}",
+    *(rf"\+ ?{quote}{_PART}" for quote in "\"'`"),
+    *(rf"{quote}\$?\{{\w" for quote in "\"'`"),
+)
+"""Expressions of which each such place contains one, for hyperscan."""
 
 _CONSTANT: Final = rf"\b({_NAME})(?: ?: ?[\w.&']+)? ?:?= ?[rbu]?{_QUOTE}({_PART}+){_QUOTE}"
 _LONG: Final = rf"{_PART}{{16}}"
 _ENDS: Final = frozenset({b'"', b"'", b"`", b"+", b".", b"&", b"\\"})
 _BEGINNINGS: Final = frozenset({b'"', b"'", b"`", b"+", b".", b"&"})
 _TEMPLATE: Final = rf"\$?\{{({_NAME})\}}"
-_OPERAND: Final = rf"\+[ \t]*({_NAME})|({_NAME})[ \t]*\+"
+_OPERAND: Final = rf"({_NAME}) ?\+"
 
 
 def join_literals(data: bytes, path: str) -> Iterator[tuple[int, bytes]]:
@@ -86,11 +93,8 @@ def _joined(text: bytes, constants: Mapping[bytes, bytes]) -> bytes:
         return constants.get(match.group(1), match.group())
 
     def quote(match: Any) -> bytes:
-        name = match.group(1) or match.group(2)
-        if name not in constants:
-            return bytes(match.group())
-        literal = b'"' + constants[name] + b'"'
-        return b"+" + literal if match.group(1) else literal + b"+"
+        value = constants.get(match.group(1))
+        return bytes(match.group()) if value is None else b'"' + value + b'"+'
 
     if constants:
         text = _compiled(_OPERAND).sub(quote, _compiled(_TEMPLATE).sub(insert, text))

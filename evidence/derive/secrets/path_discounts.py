@@ -23,7 +23,7 @@ _FOLDERS: Final = {
 }
 _FILES: Final = {
     Discount.VENDORED: re.compile(
-        r"(?:licen[cs]e|copying|notice|third[_\-]?party[_\-]?\w*|patents)(?:[._\-].*)?|.+\.min\.(?:js|css)|.+\.(?:js|css)\.map"
+        r"(?:licen[cs]e|copying|notice|third[_\-]?party[_\-]?\w*|patents)(?:[._\-].*)?"
         r"|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|(?:poetry|uv|pdm|pipfile|cargo|gemfile|composer|flake|deno)\.lock"
         r"|go\.sum|packages\.lock\.json",
         re.IGNORECASE,

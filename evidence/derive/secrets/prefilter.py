@@ -10,11 +10,13 @@ import importlib
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from threading import Lock
 from typing import Any, Final
 
+from evidence.derive.secrets.joined_literals import SEAMS
 from evidence.derive.secrets.rules import Rule
 from evidence.patterns.secrets.pattern import DASHED_JOINT, JOINT
 from evidence.patterns.secrets.provider_blocks import OPENED
@@ -39,11 +41,23 @@ _BEGINNING: Final = 3
 """Consecutive letters from which hyperscan can start."""
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The indexes of the rules that may match a text, None for every rule, and whether literals may be joined in it."""
+
+    rules: AbstractSet[int] | None
+    joins: bool
+
+
+EVERYTHING: Final = Candidates(None, joins=True)
+
+
 class RulePrefilter:
     """The prefilter of some rules. Building one takes about a second; threads may share it."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._engine: Any = importlib.import_module("hyperscan")
+        self._seams = len(rules)
         orders = [order for order, rule in enumerate(rules) if rule.expression]
         self._forms = {order: _forms(rules[order]) for order in orders if _is_read_alike(rules[order])}
         unread = frozenset(orders) - frozenset(self._forms)
@@ -51,16 +65,15 @@ class RulePrefilter:
         self.refused: frozenset[int] = unread | refused
         self._lock = Lock()
 
-    def find_candidate_rules(self, data: bytes) -> AbstractSet[int] | None:
-        """The indexes of the rules that may match the text; None when every rule may."""
+    def find_candidates(self, data: bytes) -> Candidates:
         text = to_single_byte_text(data)
         if text is None:
-            return None
+            return EVERYTHING
         found = set(self.refused)
         if self._database is not None and text:
             with self._lock:
                 self._database.scan(text, match_event_handler=lambda order, *_: found.add(order))
-        return found
+        return Candidates(found - {self._seams}, self._seams in found)
 
     def _most_of(self, orders: Sequence[int]) -> tuple[Any, frozenset[int]]:
         """A database of the rules that hyperscan accepts, and the other rules."""
@@ -90,8 +103,8 @@ class RulePrefilter:
         flags = self._engine.HS_FLAG_SINGLEMATCH | self._engine.HS_FLAG_PREFILTER | self._engine.HS_FLAG_ALLOWEMPTY
         database = self._engine.Database()
         forms = [(order, form.encode()) for order in orders for form in self._forms[order]]
-        ids, expressions = zip(*forms, strict=True)
-        database.compile(expressions=expressions, ids=ids, flags=[flags] * len(forms))
+        ids, expressions = zip(*forms, *((self._seams, seam.encode()) for seam in SEAMS), strict=True)
+        database.compile(expressions=expressions, ids=ids, flags=[flags] * len(ids))
         return database
 
 

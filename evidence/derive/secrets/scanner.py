@@ -26,7 +26,13 @@ from evidence.derive.secrets.match_context import is_inside_blob, is_reference
 from evidence.derive.secrets.match_windows import Anchors, Span, merge_spans
 from evidence.derive.secrets.path_discounts import find_path_discount
 from evidence.derive.secrets.placeholders import holds_sequence, is_placeholder, is_word_sequence
-from evidence.derive.secrets.prefilter import PrefilterUnsupported, RulePrefilter, is_hyperscan_installed
+from evidence.derive.secrets.prefilter import (
+    EVERYTHING,
+    Candidates,
+    PrefilterUnsupported,
+    RulePrefilter,
+    is_hyperscan_installed,
+)
 from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet, rules_digest
 from evidence.derive.secrets.value_decoding import decode_base64, decode_value
 from evidence.kinds.secrets import Discount
@@ -100,8 +106,10 @@ class Scanner:
         errors.
         """
         data = text.encode("utf-8", "replace") if isinstance(text, str) else text
-        hits = self._resolved(self._hits(data, path))
-        joined, parts = self._joined_findings(data, path, hits, salt)
+        candidates = self._find_candidates(data)
+        hits = self._resolved(self._hits(data, path, candidates))
+        places = list(join_literals(data, path)) if self._set.own and candidates.joins else []
+        joined, parts = self._joined_findings(data, path, places, hits, salt)
         spans = merge_spans(hit.span for hit in hits)
         lines = _Lines(data)
         found = [
@@ -127,10 +135,9 @@ class Scanner:
         )
 
     def _joined_findings(
-        self, data: bytes, path: str, known: Sequence[_Hit], salt: bytes
+        self, data: bytes, path: str, places: Sequence[tuple[int, bytes]], known: Sequence[_Hit], salt: bytes
     ) -> tuple[list[Finding], AbstractSet[Span]]:
         """The findings that show only when the literals of a program are joined, and the generic ones they replace."""
-        places = list(join_literals(data, path)) if self._set.own else []
         if not places:
             return [], set()
         text = _APART.join(joined for _, joined in places)
@@ -182,12 +189,14 @@ class Scanner:
                     discount=find_path_discount(path),
                 )
 
-    def _hits(self, data: bytes, path: str, *, bounded: bool = True, depth: int = 0) -> list[_Hit]:
+    def _hits(
+        self, data: bytes, path: str, candidates: Candidates | None = None, *, bounded: bool = True, depth: int = 0
+    ) -> list[_Hit]:
         if any(_is_path_allowed(one, path) for one in self._allowed_everywhere if not one.allowance.rules):
             return []
         return [
             hit
-            for order, windows in self._anchors.windows(data, self._find_candidates(data)).items()
+            for order, windows in self._anchors.windows(data, (candidates or self._find_candidates(data)).rules).items()
             if (path_of := self._paths[order]) is None or path_of.search(path)
             for hit in self._matches(order, data, path, windows, bounded=bounded)
             for hit in self._seen_through(hit, data, depth)
@@ -203,12 +212,11 @@ class Scanner:
                 rule = replace(hit.rule, generic=best.rule.generic, title=f"{best.rule.title}, in Base64")
                 yield replace(hit, rule=rule, provider=best.provider, example=best.example)
 
-    def _find_candidates(self, data: bytes) -> AbstractSet[int] | None:
-        """The rules that may match; None for all of them."""
+    def _find_candidates(self, data: bytes) -> Candidates:
         self._seen += len(data)
         if self._fast is False or (self._fast is None and self._seen < FAST_FROM):
-            return None
-        return self._sieve.find_candidate_rules(data) if self._sieve else None
+            return EVERYTHING
+        return self._sieve.find_candidates(data) if self._sieve else EVERYTHING
 
     @cached_property
     def _sieve(self) -> RulePrefilter | None:

@@ -77,7 +77,7 @@ def secrets(  # noqa: PLR0917  options of a command
         findings: list[Finding] = []
         skipped: Counter[str] = Counter()
         read = 0
-        for path, name in walk_files(where, SKIPPED):
+        for path, name in (*walk_files(where, SKIPPED), *_find_git_files(where)):
             data = _read_text_file(path)
             if isinstance(data, bytes):
                 read += 1
@@ -93,6 +93,12 @@ def secrets(  # noqa: PLR0917  options of a command
         left_out = "".join(f", {count} {reason.replace('_', ' ')}" for reason, count in sorted(skipped.items()))
         print_note(f"{read} files read{left_out}; {len(findings)} findings, {counted} of them count")
         raise typer.Exit(ExitCode.OK if read else ExitCode.NOTHING)
+
+
+def _find_git_files(where: Path) -> list[tuple[Path, str]]:
+    """The files of a repository's own folder that people and tools write credentials into."""
+    names = (".git/config", ".git/credentials", ".git/FETCH_HEAD")
+    return [(where / name, name) for name in names if (where / name).is_file() and not (where / name).is_symlink()]
 
 
 def _build_scanner(rules: Path | None) -> Scanner:

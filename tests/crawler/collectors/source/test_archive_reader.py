@@ -11,8 +11,9 @@ from crawler.archives import Bounds
 from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing
 from evidence.canonical import canonical_json
 from evidence.kinds.dependencies import Dependencies
+from evidence.kinds.secrets import Secrets
 from evidence.kinds.source import Source
-from tests.crawler.collectors.source.local_reading import TOKEN, reading, source
+from tests.crawler.collectors.source.local_reading import TOKEN, archive, reading, source
 
 SERVER = (
     "from mcp.server.fastmcp import FastMCP\nmcp = FastMCP('x')\n@mcp.tool()\ndef add(a: int): 'Adds.'\nmcp.run()\n"
@@ -188,3 +189,24 @@ def test_a_lockfile_of_fifty_megabytes_is_bounded() -> None:
     found = reading({"package-lock.json": b'{"packages":{' + b" " * (52 << 20)})
     (row,) = Source(found.source).lockfiles
     assert (row.packages, bool(row.error)) == (None, True)
+
+
+def test_an_archive_inside_is_searched_for_secrets_one_level_deep() -> None:
+    secret = f"token = '{TOKEN}'"
+    deeper = archive({"deep.py": secret})
+    found = reading({"a.py": "x = 1", "assets/bundle.tgz": archive({"src/key.py": secret, "more.tgz": deeper})})
+    assert [one.path for one in Secrets.parse(canonical_json(found.secrets)).counting] == [
+        "assets/bundle.tgz/top/src/key.py"
+    ]
+
+
+def test_archives_inside_are_read_within_one_bound() -> None:
+    inner = {f"{number}.tgz": archive({"zeros.txt": "0" * 7_900_000}) for number in range(6)}
+    found = reading(inner)
+    assert not Source(found.source).complete and len(canonical_json(found.secrets)) < 2_000
+
+
+def test_a_minified_script_and_the_configuration_of_git_count() -> None:
+    found = reading({"dist/app.min.js": f'x="{TOKEN}";', ".git/config": f"url = https://u:{TOKEN}@git.shop.dev/a.git"})
+    counting = Secrets.parse(canonical_json(found.secrets)).counting
+    assert sorted(one.path for one in counting) == [".git/config", "dist/app.min.js"]

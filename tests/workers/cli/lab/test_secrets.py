@@ -31,13 +31,14 @@ def test_findings_are_reported_without_the_secret(hallmark: Hallmark, tmp_path: 
     assert "src/app.py" in result.out and "github-token" in result.out
     assert "tests/test_app.py" not in result.out
     assert TOKEN not in result.out + result.err
-    assert "4 files read, 1 binary; 3 findings, 1 of them count" in result.err
+    assert "5 files read, 1 binary; 4 findings, 2 of them count" in result.err
 
 
 def test_json_has_one_row_for_each_finding_and_says_which_count(hallmark: Hallmark, tmp_path: Path) -> None:
     result = hallmark("lab", "secrets", str(tree(tmp_path)), "--json", "--salt", "a")
     rows = {(row["path"], row["line"]): row for row in result.rows}
     assert {place: (row["pattern"], row["discount"], row["counts"]) for place, row in rows.items()} == {
+        (".git/config", 1): ("github-token", None, True),
         ("src/app.py", 2): ("github-token", None, True),
         ("src/other.py", 1): ("assignment", "generic", False),
         ("tests/test_app.py", 1): ("github-token", "test", False),
