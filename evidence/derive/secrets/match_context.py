@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final
 
@@ -29,12 +30,20 @@ _PLACE: Final = (
 )
 
 
+_CUT: Final = re.compile(rb"(?:\\{1,4}[nrt]|\s){0,6}(?:\.{1,3}|\xe2\x80\xa6)\s?-----END|\.{3}|\xe2\x80\xa6")
+
+
 def is_inside_blob(data: bytes, span: tuple[int, int]) -> bool:
     """Whether a match is part of longer Base64, which contains every short word sooner or later."""
     start, end = span
     if start and data[start - 1] in _JOINTS and _run(data[max(0, start - _BLOB) : start][::-1]) >= _BLOB:
         return True
     return end < len(data) and data[end] in _JOINTS and _run(data[end : end + _BLOB]) >= _BLOB
+
+
+def is_cut(data: bytes, end: int) -> bool:
+    """Whether dots after a match show that the rest of the value is left out."""
+    return _CUT.match(data, end) is not None
 
 
 def is_reference(before: str, value: str, *, of_service: bool = False) -> bool:

@@ -19,7 +19,7 @@ _WORDS: Final = (
     r"redacted|(?:secret|removed|credential)\]|my[_\-]?(?:secret|token|password|key|api)|x{5}|\*{3}|\.{3}|_here$|lorem|qwerty|asdfg",
     r"^secret[_\-]?(?:key|token|here)?$|secret\d{0,4}$|not[_\-]?(?:a[_\-]?)?real|deadbeef|cafebabe|p[a@]ss(?:w[o0]rd|wd)?\d{0,4}$",
     r"(?:^|[_\-])(?:test|testing|mock)(?:$|[_\-](?:key|token|secret|password|value))",
-    r"^(?:admin|root|guest|user(?:name)?|postgres|mysql|test|secret|token|none|null|true|false)\d{0,4}$",
+    r"^(?:admin|root|guest|user(?:name)?|postgres|mysql|test|secret|token|none|null|true|false)[@!#$]?\d{0,8}[@!#$]?$",
     r"^(?:process\.env|os\.environ|env|config|settings|options|self|this|args|params|ctx|vault|ssm)[._\-\[(]",
     r"\"(?:1234567890|John Doe)\"|\"role\":\s?\"anon\"",  # the best-known example of a web token; a public one
     (
@@ -29,7 +29,9 @@ _WORDS: Final = (
     ),
     r"%\(\w+\)s|\$\{|\{\{|^\$?[({]\w+[)}]$",  # a template
 )
-_WORD: Final = r"(?:[A-Z]?[a-z]{3,}|[A-Z]{2,}|(?i:as|at|by|do|go|id|in|is|it|my|no|of|on|or|to|up|us|x)|\d{1,2})"
+_WORD: Final = (
+    r"(?:[A-Z][a-z]{2,}|[a-z]{3,}|[A-Z]{2,}|(?i:as|at|by|do|go|id|in|is|it|my|no|of|on|or|to|up|us|x)|\d{1,2})"
+)
 _NAME: Final = rf"(?:[_\-./ :=]*{_WORD})*[_\-./ :=]*"
 _RUN: Final = re.compile(r"([^A])\1{6}|0{6}", re.DOTALL)
 _ROW: Final = 8

@@ -22,7 +22,7 @@ import re2
 from evidence.derive.secrets.finding import MASK, Finding, digest_secret, mask_context
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid
 from evidence.derive.secrets.joined_literals import join_literals
-from evidence.derive.secrets.match_context import is_inside_blob, is_reference
+from evidence.derive.secrets.match_context import is_cut, is_inside_blob, is_reference
 from evidence.derive.secrets.match_windows import Anchors, Span, merge_spans
 from evidence.derive.secrets.path_discounts import find_path_discount
 from evidence.derive.secrets.placeholders import holds_sequence, is_placeholder, is_word_sequence
@@ -282,7 +282,7 @@ class Scanner:
             return True
         if is_placeholder(secret) or (rule.generic and not rule.named and holds_sequence(secret)):
             return True
-        return rule.initial and is_inside_blob(data, span)
+        return is_cut(data, span[1]) or (rule.initial and is_inside_blob(data, span))
 
     def _find_discount(self, hit: _Hit, path: str, secret: bytes) -> Discount | None:
         """Why a finding does not count; None when it counts."""
