@@ -23,6 +23,7 @@ from crawler.collectors.source.file_tree import FileTree
 from evidence.derive.secrets import Finding, Scanner, build_own_rules
 from evidence.derive.secrets.file_scan import decode_file
 
+_PIP = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:")
 PACKAGES = Path(__file__).with_suffix(".json")
 
 
@@ -52,11 +53,10 @@ def download(row: dict[str, str], folder: Path) -> Path:
     path = folder / row["file"]
     if not path.exists():
         name, version = row["name"], row["version"]
-        command = (
-            ["npm", "pack", "--silent", f"{name}@{version}", "--pack-destination", str(folder)]
-            if row["index"] == "npm"
-            else [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", str(folder), f"{name}=={version}"]
-        )
+        command = {
+            "npm": ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{name}@{version}"],
+            "PyPI": [*_PIP, "-d", str(folder), f"{name}=={version}"],
+        }[row["index"]]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     if hashlib.sha256(path.read_bytes()).hexdigest() != row["sha256"]:
         raise SystemExit(f"{path.name} is not the package that was judged")
