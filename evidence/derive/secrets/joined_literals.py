@@ -40,13 +40,14 @@ _JOINED: Final = (
 
 SEAMS: Final = (
     rf"{_PART}{_SEAM}{_PART}",
-    *(rf"\+ ?{quote}{_PART}" for quote in "\"'`"),
-    *(rf"{quote}\$?\{{\w" for quote in "\"'`"),
+    *(rf"\+ ?{quote}{_PART}{{8}}" for quote in "\"'`"),
+    *(rf"{quote}\$?\{{\w+\}}{_PART}{{2}}" for quote in "\"'`"),
 )
 """Expressions of which each such place contains one, for hyperscan."""
 
 _CONSTANT: Final = rf"\b({_NAME})(?: ?: ?[\w.&']+)? ?:?= ?[rbu]?{_QUOTE}({_PART}+){_QUOTE}"
-_LONG: Final = rf"{_PART}{{16}}"
+_LONG: Final = rf"{_PART}{{16,}}"
+_DIGITS: Final = frozenset(b"0123456789")
 _ENDS: Final = frozenset({b'"', b"'", b"`", b"+", b".", b"&", b"\\"})
 _BEGINNINGS: Final = frozenset({b'"', b"'", b"`", b"+", b".", b"&"})
 _TEMPLATE: Final = rf"\$?\{{({_NAME})\}}"
@@ -66,7 +67,7 @@ def join_literals(data: bytes, path: str) -> Iterator[tuple[int, bytes]]:
         if constants is None and _compiled(f"{_TEMPLATE}|{_OPERAND}").search(text):
             constants = _constants(data)
         joined = _joined(text, constants or {})
-        if joined != text and _compiled(_LONG).search(joined):
+        if joined != text and any(_DIGITS & set(one.group()) for one in _compiled(_LONG).finditer(joined)):
             yield start, joined
 
 
