@@ -71,8 +71,7 @@ class _Allowed:
 
 
 class Scanner:
-    """Scans texts by the rules of one set; raises RulesInvalid for an expression that is not RE2. Built once, used
-    often.
+    """Scans texts by the rules of one set; raises RulesInvalid for an expression that is not RE2. Built once.
 
     `fast` selects hyperscan; None selects it after FAST_FROM bytes where it is installed. It never changes a finding.
     """

@@ -50,7 +50,8 @@ def source_holds_secret(searched: Searched) -> Iterator[Answer]:
 
     Only formats that a provider issues count, and not those in tests, examples, documentation and vendored code. A key
     that its provider publishes itself, for instance for browsers, does not count. Revoke the credential first, then
-    remove it, and read it from the environment.
+    remove it, and read it from the environment. False alarms: none that counts in 33 popular packages of 173 MB
+    (docs/secrets.md).
     """
     for found in searched.leaked:
         if found.path:
