@@ -47,6 +47,20 @@ class Finding:
         return self.discount is None
 
 
+class Lines:
+    """Line numbers of positions that are requested in rising order."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+        self._line = 1
+
+    def at(self, place: int) -> int:
+        self._line += self._data.count(b"\n", self._at, place)
+        self._at = place
+        return self._line
+
+
 def digest_secret(secret: bytes, salt: bytes) -> str:
     """The salted hash of a secret, 64 hexadecimal digits. Raise ValueError for an empty salt."""
     if not salt:

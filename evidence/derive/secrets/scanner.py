@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import re2
 
-from evidence.derive.secrets.finding import MASK, Finding, digest_secret, mask_context
+from evidence.derive.secrets.finding import MASK, Finding, Lines, digest_secret, mask_context
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid
 from evidence.derive.secrets.joined_literals import join_literals
 from evidence.derive.secrets.match_context import is_cut, is_inside_blob, is_reference
@@ -110,7 +110,7 @@ class Scanner:
         places = list(join_literals(data, path)) if self._set.own and candidates.joins else []
         joined, parts = self._joined_findings(data, path, places, hits, salt)
         spans = merge_spans(hit.span for hit in hits)
-        lines = _Lines(data)
+        lines = Lines(data)
         found = [
             self._finding(hit, data, spans, path=path, line=lines.at(hit.span[0]), salt=salt)
             for hit in islice(hits, MAX_FINDINGS)
@@ -196,10 +196,15 @@ class Scanner:
         return [
             hit
             for order, windows in self._anchors.windows(data, (candidates or self._find_candidates(data)).rules).items()
-            if (path_of := self._paths[order]) is None or path_of.search(path)
+            if self._holds_for(order, path)
             for hit in self._matches(order, data, path, windows, bounded=bounded)
             for hit in self._seen_through(hit, data, depth)
         ]
+
+    def _holds_for(self, order: int, path: str) -> bool:
+        """Whether a rule holds for a file; of our own, each holds for a text without a path, which is only masked."""
+        path_of = self._paths[order]
+        return path_of is None or (self._set.own and not path) or path_of.search(path) is not None
 
     def _seen_through(self, hit: _Hit, data: bytes, depth: int) -> Iterator[_Hit]:
         """The hit; of encoded text the one that counts most inside of it, up to MAX_DEPTH encodings deep."""
@@ -307,20 +312,6 @@ class Scanner:
             for block in range(hit.span[0] >> 12, (hit.span[1] >> 12) + 1):
                 starts[block].append(hit.span)
         return sorted(kept, key=lambda hit: (hit.span, hit.order))
-
-
-class _Lines:
-    """Line numbers of positions that are requested in rising order."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-        self._line = 1
-
-    def at(self, place: int) -> int:
-        self._line += self._data.count(b"\n", self._at, place)
-        self._at = place
-        return self._line
 
 
 def shannon_entropy(text: str) -> float:
