@@ -20,7 +20,7 @@ from scoring.text.evidence_path import clip_text
     reads="registration",
     severity=Severity.WARNING,
     title="The publisher can be taken for a well-known account",
-    remedy="Register the server under an account or a domain that nobody takes for the other one; explain a "
+    remedy="Register the server under an account or a domain that users cannot take for the other one; explain a "
     "resemblance by chance in the description.",
     since="2026.1",
     version=1,

@@ -55,7 +55,7 @@ from scoring.text.evidence_path import clip_text
 def workflow_token_rights_broad(workflow: Workflow) -> Iterator[str]:
     """An action or a dependency that is taken over can write to the repository with the token of its workflow.
 
-    Without `permissions` the settings of the repository decide, which nobody outside can read. Rights to write belong
+    Without `permissions` the settings of the repository decide, which are not public. Rights to write belong
     to single jobs. As in Scorecard's check Token-Permissions. A broad right is no attack, so it moves no score.
     """
     workflow.require_read()
