@@ -19,8 +19,8 @@ from scoring.text.evidence_path import clip_text
     reads="package",
     severity=Severity.WARNING,
     title="The name of the package can be taken for that of a well-known package",
-    remedy="Publish the package under a name that users cannot take for the other one, for example below a scope of your "
-    "own, and register it.",
+    remedy="Publish the package under a name that users cannot take for the other one, for example below a scope of "
+    "your own, and register it.",
     since="2026.1",
     version=1,
     fix=write_snippet(
