@@ -36,10 +36,10 @@ def has_npm_attestations(manifest: Members) -> bool | None:
     return False if isinstance(dist.get("signatures"), list) else None
 
 
-def read_npm_provenance(manifest: Members, answer: Members) -> dict[str, Json]:
+def read_npm_provenance(manifest: Members, answer: Members, trusted_root: bytes | None = None) -> dict[str, Json]:
     """From the version's `dist.attestations` and the answer of the attestation endpoint, empty when there was none."""
     integrity = as_object(manifest.get("dist")).get("integrity")
-    verified = verify_npm_attestations(answer, integrity if isinstance(integrity, str) else "")
+    verified = verify_npm_attestations(answer, integrity if isinstance(integrity, str) else "", trusted_root)
     announced = as_object(as_object(as_object(manifest.get("dist")).get("attestations")).get("provenance"))
     bundles = [as_object(entry) for entry in _list(answer.get("attestations"))]
     statements = [
@@ -50,7 +50,9 @@ def read_npm_provenance(manifest: Members, answer: Members) -> dict[str, Json]:
     return _attested(types, found, verified)
 
 
-def read_python_provenance(answer: Members, digest: tuple[str, str] | None) -> dict[str, Json]:
+def read_python_provenance(
+    answer: Members, digest: tuple[str, str] | None, trusted_root: bytes | None = None
+) -> dict[str, Json]:
     """From a PEP 740 provenance object, empty when it could not be read; `digest` is that of its file."""
     bundles = [as_object(entry) for entry in _list(answer.get("attestation_bundles"))]
     statements = [
@@ -60,7 +62,7 @@ def read_python_provenance(answer: Members, digest: tuple[str, str] | None) -> d
     ]
     found = (_publisher_repository(as_object(bundle.get("publisher"))) for bundle in bundles)
     types = (statement.get("predicateType") for statement in statements)
-    return _attested(types, found, verify_python_attestations(answer, digest))
+    return _attested(types, found, verify_python_attestations(answer, digest, trusted_root))
 
 
 def _attested(types: Iterable[Json], repositories: Iterator[str | None], verified: Verified) -> dict[str, Json]:

@@ -1,8 +1,7 @@
 """Verifies attestations of npm and PyPI with the roots of trust that the library `sigstore` ships; nothing is fetched.
 
 Only a contradiction is a failure: a signature that is not that of the statement, or a statement about another file.
-What the shipped roots do not cover (a newer log, an old form of bundle, a key in place of a certificate) stays
-unverified.
+What the roots do not cover (a newer log, an old form of bundle, a key in place of a certificate) stays unverified.
 """
 
 from __future__ import annotations
@@ -49,35 +48,40 @@ class Verified:
 UNVERIFIED: Final = Verified()
 
 
-def verify_npm_attestations(answer: Members, integrity: str) -> Verified:
-    """Of the answer of the attestation endpoint; `integrity` is that of the version's file."""
+def verify_npm_attestations(answer: Members, integrity: str, trusted_root: bytes | None = None) -> Verified:
+    """Of the answer of the attestation endpoint; `integrity` is that of the version's file.
+
+    `trusted_root` is the document of another instance of Sigstore, in place of the one that the library ships.
+    """
     digest = _read_integrity(integrity)
     bundles = (one.get("bundle") for one in objects_in(answer.get("attestations")))
-    return _verify((json.dumps(bundle) for bundle in bundles if isinstance(bundle, dict)), digest)
+    return _verify((json.dumps(bundle) for bundle in bundles if isinstance(bundle, dict)), digest, trusted_root)
 
 
-def verify_python_attestations(answer: Members, digest: tuple[str, str] | None) -> Verified:
+def verify_python_attestations(
+    answer: Members, digest: tuple[str, str] | None, trusted_root: bytes | None = None
+) -> Verified:
     """Of a PEP 740 provenance object; `digest` is that of the file that it is about."""
     listed = [one for bundle in objects_in(answer.get("attestation_bundles")) for one in _attestations(bundle)]
-    return _verify(map(_to_bundle, listed), digest)
+    return _verify(map(_to_bundle, listed), digest, trusted_root)
 
 
-def _verify(bundles: Iterable[str], digest: tuple[str, str] | None) -> Verified:
+def _verify(bundles: Iterable[str], digest: tuple[str, str] | None, trusted_root: bytes | None) -> Verified:
     """Failed if one attestation contradicts the file, verified if one matches it."""
     if digest is None or find_spec("sigstore") is None:
         return UNVERIFIED
-    results = [found for bundle in islice(bundles, _MOST) if (found := _verify_one(bundle, digest))]
+    results = [found for bundle in islice(bundles, _MOST) if (found := _verify_one(bundle, digest, trusted_root))]
     failed = next((one for one in results if one.outcome is Verification.FAILED), None)
     return failed or next(iter(results), UNVERIFIED)
 
 
-def _verify_one(text: str, digest: tuple[str, str]) -> Verified | None:
+def _verify_one(text: str, digest: tuple[str, str], trusted_root: bytes | None) -> Verified | None:
     from sigstore.errors import Error, VerificationError  # noqa: PLC0415  half a second to import
     from sigstore.models import Bundle  # noqa: PLC0415
 
     try:
         bundle = Bundle.from_json(text)
-        kind, statement = _verifier().verify_dsse(bundle, _AnyIdentity())
+        kind, statement = _verifier(trusted_root).verify_dsse(bundle, _AnyIdentity())
     except VerificationError as error:
         return Verified(Verification.FAILED) if str(error).startswith(_WRONG_SIGNATURE) else None
     except (Error, ValueError):  # pydantic's errors are ValueErrors
@@ -95,12 +99,12 @@ class _AnyIdentity:
 
 
 @cache
-def _verifier() -> Any:
+def _verifier(trusted_root: bytes | None) -> Any:
     from sigstore.models import TrustedRoot  # noqa: PLC0415
     from sigstore.verify import Verifier  # noqa: PLC0415
     from sigstore_models.trustroot import v1  # noqa: PLC0415
 
-    root = files("sigstore._store").joinpath(*_ROOT).read_bytes()
+    root = trusted_root or files("sigstore._store").joinpath(*_ROOT).read_bytes()
     return Verifier(trusted_root=TrustedRoot(v1.TrustedRoot.from_json(root)))
 
 
