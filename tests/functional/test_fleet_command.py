@@ -100,8 +100,7 @@ def assert_traced(receiver: Receiver, cluster: Cluster) -> None:
     assert {find_task(span) for span in receiver.named("visit")} >= {"run/hallmark.probe_shard"}
     assert KILLED not in {find_task(span) for span in receiver.named("visit")}
     scored = {find_task(span) for span in receiver.named("score")}
-    assert scored
-    assert scored <= {"run/hallmark.score_shard", KILLED}, "the killed process may have scored all servers"
+    assert scored <= {"run/hallmark.score_shard", KILLED}, "none, if the killed process scored all servers"
     [published] = [span for span in receiver.named("publish") if span.attributes["hallmark.outcome"] == "published"]
     assert find_task(published) == "run/hallmark.publish_run"
     issued = [spans[span.parent] for span in receiver.named("run/hallmark.probe_shard")]

@@ -13,6 +13,7 @@ import pytest
 from crawler.sandbox import Rootfs, SandboxError, open_sandbox
 from crawler.sandbox.layers.cache_ownership import claim_cache
 from crawler.sandbox.toolchain import rootfs
+from crawler.sandbox.toolchain.package_indexes import NpmIndex
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.conftest import NOON
 
@@ -90,8 +91,9 @@ def test_a_root_file_system_that_was_changed_is_built_anew(
     assert not built.path.exists()
 
 
-async def _no_index(*_: object) -> None:
-    """What the replaced download ignores."""
+async def _no_index(*_: object) -> NpmIndex:
+    """The replaced download asks no index."""
+    return NpmIndex("https://npm.example/")
 
 
 async def _bun(*_: object) -> bytes:
