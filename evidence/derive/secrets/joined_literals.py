@@ -20,6 +20,12 @@ MAX_SNIPPET: Final = 4_000
 
 MAX_CONSTANTS: Final = 500
 
+MAX_CONSTANT: Final = 500
+"""Bytes of one constant. Templates repeat constants, so a long one would multiply the size of a file."""
+
+MAX_JOINED: Final = 4 * MAX_SNIPPET
+"""Bytes of one place after its literals are joined."""
+
 CODE: Final = (
     ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte", ".go",
     ".rs", ".java", ".kt", ".kts", ".scala", ".groovy", ".gradle", ".cs", ".vb", ".php", ".rb", ".pl", ".lua",
@@ -86,7 +92,8 @@ def _continues(data: bytes, end: int) -> bool:
 
 
 def _constants(data: bytes) -> Mapping[bytes, bytes]:
-    return {one.group(1): one.group(2) for one in islice(_compiled(_CONSTANT).finditer(data), MAX_CONSTANTS)}
+    found = islice(_compiled(_CONSTANT).finditer(data), MAX_CONSTANTS)
+    return {one.group(1): one.group(2) for one in found if len(one.group(2)) <= MAX_CONSTANT}
 
 
 def _joined(text: bytes, constants: Mapping[bytes, bytes]) -> bytes:
@@ -99,7 +106,7 @@ def _joined(text: bytes, constants: Mapping[bytes, bytes]) -> bytes:
 
     if constants:
         text = _compiled(_OPERAND).sub(quote, _compiled(_TEMPLATE).sub(insert, text))
-    return bytes(_compiled(_SEAM).sub(b"", text))
+    return bytes(_compiled(_SEAM).sub(b"", text))[:MAX_JOINED]
 
 
 @cache

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from evidence.derive.secrets import Finding
-from evidence.derive.secrets.joined_literals import MAX_SNIPPETS
+from evidence.derive.secrets.joined_literals import MAX_CONSTANT, MAX_JOINED, MAX_SNIPPETS, join_literals
 from evidence.derive.secrets.scanner import MAX_DEPTH
 from evidence.patterns.secrets.samples import write_sample
 from tests.durations import cpu_below
@@ -120,3 +120,9 @@ def test_encodings_are_seen_through_to_a_bounded_depth() -> None:
 def test_a_hostile_text_takes_seconds_at_most(text: str) -> None:
     with cpu_below(20):
         assert len(scan(text)) <= MAX_SNIPPETS * 10
+
+
+@pytest.mark.parametrize("size", [MAX_CONSTANT, 100_000])
+def test_a_constant_that_is_repeated_does_not_multiply_a_file(size: int) -> None:
+    text = f'A = "{"a1" * (size // 2)}"\n' + f'x = f"{{A}}aaaaaaaa{"{A}" * 900}"\n' * 3
+    assert sum(len(joined) for _, joined in join_literals(text.encode(), "a.py")) <= 3 * MAX_JOINED
