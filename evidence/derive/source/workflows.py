@@ -66,7 +66,7 @@ def read_workflow(path: str, data: bytes | None) -> dict[str, Json]:
     if _get(root, "jobs") is None:
         return {"path": path, "why": "not a workflow that can be read"}
     jobs = _mappings(value for _, value in _pairs(_get(root, "jobs")))
-    steps = _mappings(step for job in jobs for step in _items(_get(job, "steps")))
+    steps = _mappings(step for steps in _sequences(_get(job, "steps") for job in jobs) for step in steps.value)
     used = [use for node in (*jobs, *steps[:_MOST_STEPS]) for use in _uses(node)]
     return {
         "path": path,
@@ -96,6 +96,11 @@ def _compose(data: bytes) -> yaml.Node | None:
 def _mappings(nodes: Iterable[yaml.Node]) -> list[yaml.MappingNode]:
     """The mappings, each once: an alias repeats a node without its text."""
     return list({id(node): node for node in nodes if isinstance(node, yaml.MappingNode)}.values())
+
+
+def _sequences(nodes: Iterable[yaml.Node | None]) -> list[yaml.SequenceNode]:
+    """The sequences, each once: many jobs may repeat one long list by an alias."""
+    return list({id(node): node for node in nodes if isinstance(node, yaml.SequenceNode)}.values())
 
 
 def _uses(node: yaml.MappingNode) -> Iterator[tuple[int, str]]:

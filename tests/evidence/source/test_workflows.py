@@ -124,6 +124,14 @@ def test_aliases_repeat_nothing_and_long_scripts_cost_no_time() -> None:
     assert (found["uses"], found["why"]) == (1, None)
 
 
+def test_many_jobs_that_repeat_one_long_list_of_steps_cost_no_time() -> None:
+    jobs = "".join(f"  j{number}: {{steps: *s}}\n" for number in range(2_500))
+    text = f"x: &s [{'{},' * 16_000}{{}}]\non: push\njobs:\n{jobs}"
+    started = time.process_time()
+    assert _read(text)["why"] == "more than 500 steps"
+    assert time.process_time() - started < 1
+
+
 def test_more_steps_than_the_bound_are_said() -> None:
     found = _read("on: push\njobs:\n  a:\n    steps:\n" + "      - {uses: a/b@v1}\n" * 600)
     assert (found["uses"], found["why"], len(found["unpinned"])) == (500, "more than 500 steps", 20)
