@@ -31,7 +31,9 @@ _COMPUTED_SCRIPT: Final = re2.compile(
 )
 _SPECIFIER: Final = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
-_FROM_PYTHON: Final = re2.compile(r"(?m)^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([^\n#;]+))")
+_FROM_PYTHON: Final = re2.compile(
+    r"(?m)(?:^|[;:])[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+((?:\\\r?\n|[^\n#;])+))"
+)
 _COMPUTED_PYTHON: Final = re2.compile(
     r"\bimport_module\s*\(|\b__import__\s*\(|\bentry_points\s*\(|\bexec\s*\(|\biter_modules\s*\(|\brunpy\b"
 )
@@ -95,7 +97,7 @@ def find_imports(path: str, text: str) -> Iterator[str]:
     elif path.endswith(".py"):
         for found in _FROM_PYTHON.finditer(text):
             names = [found[1]] if found[1] else found[2].split(",")
-            yield from (module[0] for name in names if (module := _MODULE.match(name.strip())))
+            yield from (module[0] for name in names if (module := _MODULE.match(name.strip(" \t\r\n\\"))))
 
 
 def may_import_more(path: str, text: str) -> bool:

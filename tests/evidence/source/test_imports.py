@@ -23,6 +23,8 @@ from evidence.derive.source.imports import (
         ("a.js", "import{a}from'x';require.resolve(`y`)", ["x", "y"]),
         ("a.js", "import a from './own'; import b from '#inner'; import c from '../up.js';", []),
         ("a.py", "import httpx\nimport a.b as c, d\n from e.f import (", ["httpx", "a", "d", "e"]),
+        ("a.py", "import os; import yaml\ntry: import httpx\nexcept ImportError: pass", ["os", "yaml", "httpx"]),
+        ("a.py", "import os, \\\n    yaml", ["os", "yaml"]),
         ("a.py", "from . import own\nfrom .near import far\nimportant = 1\n", []),
         ("a.go", 'import "zod"', []),
     ],
