@@ -31,6 +31,10 @@ from evidence.lockfiles.reachability import find_origins
 from evidence.lockfiles.versions import parse_concrete_version
 
 _INSTALLED = "node_modules/"
+_NESTED = 16
+_LONGEST = 2_000
+"""Nesting and length of a place from which needs are followed. A deeper or longer one would cost its size for each
+need."""
 _PATH = re.compile(r"(?:file|link):|[.~]|/")
 _LISTS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
@@ -103,7 +107,7 @@ def _specs(entry: Table) -> Iterator[tuple[str, str]]:
 def _needs(key: str, packages: Table) -> Iterator[str]:
     """The places of what a package needs: in its own folder first, then in the folders around it."""
     entry = packages.get(key)
-    if not isinstance(entry, Mapping) or key.count(_INSTALLED) > MAX_DEPTH:
+    if not isinstance(entry, Mapping) or len(key) > _LONGEST or key.count(_INSTALLED) > _NESTED:
         return
     if entry.get("link"):
         yield string_or_empty(entry.get("resolved"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 
 import pytest
 
 from evidence.lockfiles import FORMATS, Lockfile, parse_lockfile
 from evidence.lockfiles.reachability import find_origins
+from tests.durations import cpu_below
 
 
 def via(form: str, text: str) -> dict[str, tuple[str, ...]]:
@@ -44,6 +46,21 @@ def test_npm_resolves_as_node_does() -> None:
         "nail@1.0.0": ("shed",),
         "lost@1.0.0": (),
     }
+
+
+@pytest.mark.parametrize(
+    "places",
+    [["node_modules/" + "o" * 300_000], list(accumulate(["node_modules/x"] * 120, "{}/{}".format))],
+    ids=["long", "deep"],
+)
+def test_a_long_or_deep_place_costs_no_time_for_each_need(places: list[str]) -> None:
+    direct = places[0].removeprefix("node_modules/")
+    entries: dict[str, object] = {"": {"dependencies": {direct: "1"}}}
+    entries |= {place: {"version": "1.0.0", "dependencies": {direct: "1"}} for place in places}
+    entries[places[-1]] = {"version": "1.0.0", "dependencies": {f"d{number}": "1" for number in range(20_000)}}
+    text = json.dumps({"lockfileVersion": 3, "packages": entries}).encode()
+    with cpu_below(0.6):
+        parse_lockfile(FORMATS["package-lock"], text)
 
 
 UV = """
