@@ -86,7 +86,10 @@ def _verify_one(text: str, digest: tuple[str, str], trusted_root: bytes | None) 
         return Verified(Verification.FAILED) if str(error).startswith(_WRONG_SIGNATURE) else None
     except (Error, ValueError):  # pydantic's errors are ValueErrors
         return None
-    if kind != _IN_TOTO or digest not in set(_subjects(statement)):
+    stated = set(_subjects(statement))
+    if kind != _IN_TOTO or digest[0] not in {algorithm for algorithm, _ in stated}:
+        return None  # nothing is said that the digest of the index can contradict
+    if digest not in stated:
         return Verified(Verification.FAILED)
     return Verified(Verification.VERIFIED, _repository_of(bundle.signing_certificate))
 

@@ -125,6 +125,14 @@ def test_a_statement_about_another_file_fails() -> None:
 
 
 @needs_sigstore
+def test_a_digest_of_another_algorithm_contradicts_nothing() -> None:
+    other = f"sha384-{base64.b64encode(b'0' * 48).decode()}"
+    npm = verify_npm_attestations(as_npm_answer(npm_bundle()), other, TRUSTED)
+    python = verify_python_attestations(as_python_answer(python_bundle()), ("sha384", "0" * 96), TRUSTED)
+    assert npm == python == UNVERIFIED
+
+
+@needs_sigstore
 @pytest.mark.parametrize("edit", [other_log, other_entry, other_certificate, old_form])
 def test_what_the_roots_do_not_cover_is_no_failure(edit: Callable[[dict[str, Any]], object]) -> None:
     assert verify_both(edit) == [UNVERIFIED] * 2
