@@ -10,11 +10,16 @@ _AFTER: Final = 80
 _LEAD: Final = 40
 
 _QUOTATION: Final = re.compile(
-    r"\"[^\"]{8,400}\"|[“„][^“”„]{4,400}[”“]"
+    r"(?<!\w)\"[^\"]*\"|[“„][^“”„]{4,400}[”“]"
     r"|<(\w{3,20})>[^<]{8,400}</\1>"
     r"|«[^«»]{4,400}»|[「『][^「」『』]{3,400}[」』]|‘[^‘']{8,400}'"
     r"|(?<![\w'])'[^'\s]{1,30}\s[^'\s]{1,30}\s[^']{3,200}'(?!\w)|`[^`\s]{1,30}\s[^`\s]{1,30}\s[^`]{3,200}`"
 )
+"""Straight quotation marks open and close alike, so that all of them are paired, also around what is too short or long
+to be an attack.
+"""
+_LENGTHS: Final = range(10, 403)
+"""Characters of a quotation of an attack, with its marks."""
 _ATTACK: Final = re.compile(
     r"\b(?:attack|injection|injected|jailbreak|phishing|malicious|payload|poisoning|exfiltration|firewall|red[\s-]?team|scam|spam|vulnerab"
     r"|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
@@ -30,6 +35,10 @@ _FINDS: Final = re.compile(
 """Alone such words occur in any text, so they explain only a quotation in their own sentence."""
 _ALSO_MARKUP: Final = "<'`"
 """Quotation marks that have other uses, so an attack must be named in the same sentence before them."""
+_SHOWN: Final = re.compile(
+    r"\b(?:quot|exhibit|for\sexample|e\.g|such\sas|like|typical|zum\sbeispiel|z\.\s?b|etwa|par\sexemple|por\sejemplo)"
+)
+"""Also precedes a block in tags, which is how attacks are written more often than how they are quoted."""
 _SENTENCE_END: Final = re.compile(r"[.!?;]\s")
 _ORDERED: Final = re.compile(
     r"\b(?:must|always|important|you\sshould|please|execute|obey|follow|do\sthis|immer|unbedingt|bitte|wichtig|toujours"
@@ -47,12 +56,15 @@ def hide_quotations(text: str) -> str:
 
 def _is_explained(outside: str, quotation: re.Match[str]) -> bool:
     start, end = quotation.span()
+    if quotation[0].startswith('"') and end - start not in _LENGTHS:
+        return False
     before = outside[max(0, start - _BEFORE) : start]
     if _ORDERED.search(before, max(0, len(before) - _LEAD)):
         return False
     same_sentence = _SENTENCE_END.split(before)[-1]
     if quotation[0][0] in _ALSO_MARKUP:
-        return not quotation[0].startswith("<script") and _ATTACK.search(same_sentence) is not None
+        shown = not quotation[0].startswith("<") or _SHOWN.search(same_sentence)
+        return bool(shown and not quotation[0].startswith("<script") and _ATTACK.search(same_sentence))
     after = outside[end : end + _AFTER]
     near = (same_sentence, _SENTENCE_END.split(after)[0])
     return any(map(_ATTACK.search, (before, after))) or any(map(_FINDS.search, near))
