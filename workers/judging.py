@@ -100,8 +100,7 @@ def open_judge(settings: Settings) -> Judge:
             "no judge is configured: set HALLMARK_JUDGE_URL and HALLMARK_JUDGE_MODEL, and HALLMARK_JUDGE_KEY if it "
             "needs a key"
         )
-    parts = urlsplit(settings.judge_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc or parts.query:
+    if not _is_plain_address(settings.judge_url):
         raise InvalidSetting("expected HALLMARK_JUDGE_URL to be a plain http or https address without credentials")
     address = JudgeAddress(
         url=settings.judge_url,
@@ -116,6 +115,15 @@ def open_judge(settings: Settings) -> Judge:
         raise InvalidSetting(f"expected one entry point {settings.judge[:100]!r} in {GROUP}, found {len(found)}")
     judge: Judge = found[0].load()(address)
     return judge
+
+
+def _is_plain_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    has_more = "@" in parts.netloc or parts.query or parts.fragment
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and not has_more
 
 
 def list_entries(dossier: Dossier) -> Iterator[Entry]:

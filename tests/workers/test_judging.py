@@ -135,6 +135,8 @@ def test_the_agreement_counts_only_what_both_decided() -> None:
         {"judge_url": "ftp://x/v1", "judge_model": "tiny"},
         {"judge_url": "http://key@x/v1", "judge_model": "tiny"},
         {"judge_url": "http://x/v1?key=1", "judge_model": "tiny"},
+        {"judge_url": "http://x/v1#a", "judge_model": "tiny"},
+        {"judge_url": "http://[", "judge_model": "tiny"},
         {"judge_url": "http://x/v1", "judge_model": "tiny", "judge": "missing"},
     ],
 )
