@@ -41,6 +41,9 @@ INNER_ARCHIVES: Final = (".zip", ".tgz", ".tar.gz", ".tar", ".jar", ".war", ".wh
 MAX_INNER: Final = 8 * 1024 * 1024
 _INNER_BOUNDS: Final = Bounds(unpacked=32 * 1024 * 1024, entries=5_000)
 """An archive inside of the archive is searched for secrets, one inside of that one is not."""
+_MOST_PASSED: Final = 128 * 1024 * 1024
+_HEADER: Final = 8 * 1024
+"""Bytes of all files in such archives that are walked past, each with what its entry costs beside them."""
 
 
 @dataclass(slots=True)
@@ -67,6 +70,7 @@ class FileTree:
     examples: int = 0
     code: int = 0
     unpacked: int = 0
+    passed: int = 0
     cut: bool = False
 
     def max_bytes(self, path: str) -> int:
@@ -126,7 +130,8 @@ class FileTree:
         """The files of an archive inside of the archive, while there is room for them."""
         walk = ArchiveWalk(io.BytesIO(data), _room_inside, bounds=_INNER_BOUNDS)
         for member in walk:
-            if self.unpacked + member.size > _INNER_BOUNDS.unpacked:
+            self.passed += member.size + _HEADER
+            if self.unpacked + member.size > _INNER_BOUNDS.unpacked or self.passed > _MOST_PASSED:
                 self.cut = True
                 return
             if member.data is not None:

@@ -206,6 +206,13 @@ def test_archives_inside_are_read_within_one_bound() -> None:
     assert not Source(found.source).complete and len(canonical_json(found.secrets)) < 2_000
 
 
+@pytest.mark.parametrize("content", ["", "0" * 6_000], ids=["empty", "long"])
+def test_files_of_archives_inside_that_are_not_read_are_bounded_too(content: str) -> None:
+    inner = archive({f"{number}.png": content for number in range(4_000)})
+    assert Source(reading({"a.tgz": inner}).source).complete
+    assert not Source(reading({f"{number}.tgz": inner for number in range(6)}).source).complete
+
+
 def test_a_minified_script_and_the_configuration_of_git_count() -> None:
     found = reading({"dist/app.min.js": f'x="{TOKEN}";', ".git/config": f"url = https://u:{TOKEN}@git.shop.dev/a.git"})
     counting = Secrets.parse(canonical_json(found.secrets)).counting
