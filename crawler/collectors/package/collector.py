@@ -30,7 +30,7 @@ from evidence.canonical import Json, canonical_json
 from evidence.kinds.package import KIND, NPM, PYPI
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-VERSION: Final = 1
+VERSION: Final = 2
 _INDEX_NAMES: Final = {NPM: "the npm index", PYPI: "the Python index"}
 
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
