@@ -165,14 +165,15 @@ async def judge_entries(
         if stopped or asked >= most:
             yield Comparison(entry=entry, verdict=None, why=stopped or "not asked")
             continue
-        asked += 1
         try:
             found = await judge.ask(entry.text)
         except JudgeFailed as failed:
+            asked += failed.asked
             failures = 0 if failed.failure in _OF_THE_TEXT else failures + 1
             stopped = failed.failure.value if failed.final or failures >= _MOST_FAILURES else ""
             yield Comparison(entry=entry, verdict=None, why=f"{failed.failure.value}: {failed}")
             continue
+        asked += 1
         failures = 0
         known[digest] = canonical_json(
             {

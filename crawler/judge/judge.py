@@ -40,12 +40,16 @@ class Judgement:
 
 
 class JudgeFailed(Exception):
-    """There is no opinion. The message names no address and quotes no answer; `final`: the next question fails too."""
+    """There is no opinion. The message names no address and quotes no answer.
 
-    def __init__(self, failure: Failure, detail: str, *, final: bool = False) -> None:
+    `final`: the next question fails too. `asked`: the model was asked, which costs the operator something.
+    """
+
+    def __init__(self, failure: Failure, detail: str, *, final: bool = False, asked: bool = True) -> None:
         super().__init__(detail)
         self.failure = failure
         self.final = final
+        self.asked = asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ PROMPT_DIGEST: Final = sha256(PROMPT.encode())
 def build_messages(text: str, boundary: str) -> list[Json]:
     """The conversation about one text; raise JudgeFailed for one that is too large."""
     if len(text) > MAX_TEXT:
-        raise JudgeFailed(Failure.TOO_LARGE, f"the text has more than {MAX_TEXT} characters")
+        raise JudgeFailed(Failure.TOO_LARGE, f"the text has more than {MAX_TEXT} characters", asked=False)
     data = json.dumps({"text": text}, ensure_ascii=True)
     return [
         {"role": "system", "content": PROMPT},

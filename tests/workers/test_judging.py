@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from crawler.judge.judge import Failure, JudgeFailed, Judgement, Verdict
+from crawler.judge.prompt import MAX_TEXT, build_messages
 from evidence.store import open_store
 from tests.publish import samples
 from tests.publish.findings.test_identity import INJECTION, server
@@ -92,6 +93,15 @@ def test_a_failure_is_not_kept_and_the_limit_counts_questions(tmp_path: Path) ->
     assert [one.why for one in found] == ["malformed: not JSON", "", "not asked"]
     (again,) = judge(tmp_path, Scripted(Verdict.HONEST), [entry("a")])
     assert again.verdict is Verdict.HONEST
+
+
+def test_texts_that_are_not_sent_leave_the_limit_to_others(tmp_path: Path) -> None:
+    large = JudgeFailed(Failure.TOO_LARGE, "too long", asked=False)
+    found = judge(tmp_path, Scripted(large, large, Verdict.HONEST), [entry("a"), entry("b"), entry("c")], most=1)
+    assert [one.verdict for one in found] == [None, None, Verdict.HONEST]
+    with pytest.raises(JudgeFailed) as failed:
+        build_messages("a" * (MAX_TEXT + 1), "boundary")
+    assert not failed.value.asked
 
 
 @pytest.mark.parametrize(
