@@ -49,6 +49,9 @@ _UNTRUSTED_TEXT: Final = re2.compile(
 )
 """Texts that a stranger writes: https://docs.github.com/en/actions/concepts/security/script-injections."""
 
+_QUESTION: Final = re2.compile(r"(?i)\b(?:contains|startsWith|endsWith)\([^(){}]*\)")
+"""A question about a text, of which only true or false reaches the script."""
+
 _HARMLESS_WRITES: Final = frozenset({"attestations", "id-token", "models"})
 """Rights to write that change nothing of the repository, its packages or its issues."""
 
@@ -141,7 +144,7 @@ def _untrusted(steps: list[yaml.MappingNode], events: frozenset[str]) -> Iterato
         ref = _text(_get(_get(step, "with"), "ref")) if _CHECKOUT.match(_text(used)) else ""
         if events & _PRIVILEGED_EVENTS and _UNTRUSTED_REF.search(ref):
             yield f"{_line(used)} checkout"
-        if events & _OPEN_EVENTS and _UNTRUSTED_TEXT.search(_text(script)):
+        if events & _OPEN_EVENTS and _UNTRUSTED_TEXT.search(_QUESTION.sub("", _text(script))):
             yield f"{_line(script)} script"
 
 

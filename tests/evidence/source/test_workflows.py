@@ -95,6 +95,9 @@ TITLE = "echo ${{ github.event.issue.title }}"
         ("issues", "run: echo $T\n        env: {T: '${{ github.event.issue.title }}'}", []),
         ("issues", "run: echo ${{ github.event.issue.number }}", []),
         ("issues", "run: echo github.event.issue.title", []),
+        ("issues", "run: echo ${{ !contains(github.event.issue.title, 'wip') }}", []),
+        ("issues", "run: echo ${{ contains('a', 'b') && github.event.issue.title }}", ["7 script"]),
+        ("issues", "run: echo contains( ${{ github.event.issue.title }} )", ["7 script"]),
     ],
 )
 def test_only_what_a_stranger_can_start_with_rights_is_untrusted(on: str, step: str, untrusted: list[str]) -> None:
