@@ -65,6 +65,6 @@ def _is_explained(outside: str, quotation: re.Match[str]) -> bool:
     if quotation[0][0] in _ALSO_MARKUP:
         shown = not quotation[0].startswith("<") or _SHOWN.search(same_sentence)
         return bool(shown and not quotation[0].startswith("<script") and _ATTACK.search(same_sentence))
-    after = outside[end : end + _AFTER]
-    near = (same_sentence, _SENTENCE_END.split(after)[0])
-    return any(map(_ATTACK.search, (before, after))) or any(map(_FINDS.search, near))
+    rest_of_sentence = _SENTENCE_END.split(outside[end : end + _AFTER])[0]
+    is_named = any(map(_ATTACK.search, (before, rest_of_sentence)))
+    return is_named or any(map(_FINDS.search, (same_sentence, rest_of_sentence)))

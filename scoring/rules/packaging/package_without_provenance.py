@@ -16,11 +16,11 @@ from scoring.scopes.project import Published
     scope=Published,
     reads="package",
     severity=Severity.SUGGESTION,
-    title="The package has no provenance attestation",
+    title="The package has no valid provenance attestation",
     remedy="Publish the next version from CI with an attestation: use `npm publish --provenance` or trusted "
     "publishing for npm, and trusted publishing for PyPI. Register this version.",
     since="2026.3",
-    version=1,
+    version=2,
     fix=write_snippet(
         Language.YAML,
         "Jobs of a workflow in `.github/workflows`",
@@ -48,7 +48,12 @@ from scoring.scopes.project import Published
         """,
     ),
     good=[build_published_package()],
-    bad=[build_published_package(provenance={"attested": False, "repository": None, "predicates": []})],
+    bad=[
+        build_published_package(provenance={"attested": False, "repository": None, "predicates": []}),
+        build_published_package(
+            provenance={"attested": True, "repository": None, "predicates": [], "verification": "failed"}
+        ),
+    ],
     unjudged=[build_published_package(provenance=None)],
 )
 def package_without_provenance(published: Published) -> Iterator[str]:
@@ -62,3 +67,5 @@ def package_without_provenance(published: Published) -> Iterator[str]:
         raise Undecided("the index does not say whether there is an attestation")
     if not provenance.attested:
         yield "no attestation is published with this version"
+    elif provenance.verification == "failed":
+        yield "the attestation of this version does not verify"
