@@ -43,7 +43,14 @@ def resolve_command(target: Target, python: str) -> ResolvedCommand | Absent:
 def find_site_packages(folder: Path, python: str) -> Path | None:
     """The packages of the folder's virtual environment with this version of Python."""
     places = (folder / name / "lib" / f"python{python}" / "site-packages" for name in ENVIRONMENTS)
-    return next((place for place in places if place.is_dir()), None)
+    return next((place for place in places if place.is_dir() and _holds_packages(place, folder)), None)
+
+
+def _holds_packages(place: Path, folder: Path) -> bool:
+    """Whether a folder is in the project or in a virtual environment: a link would show any folder to the box."""
+    real = place.resolve()
+    is_environment = real.name == "site-packages" and (real / "../../../pyvenv.cfg").is_file()
+    return is_environment or real.is_relative_to(folder.resolve())
 
 
 def _program(name: str, folder: Path) -> list[str] | Absent:

@@ -117,6 +117,21 @@ def test_typed_command_uses_the_interpreters_of_the_box(tmp_path: Path) -> None:
     assert [bind.place for bind in found.binds] == ["/project", "/app"]
 
 
+def test_a_link_of_the_project_shows_no_other_folder_to_the_box(tmp_path: Path) -> None:
+    secret, project, other = tmp_path / "secret", tmp_path / "project", tmp_path / "other/lib/python3.11/site-packages"
+    secret.mkdir()
+    other.mkdir(parents=True)
+    place = project / ".venv/lib/python3.11/site-packages"
+    place.parent.mkdir(parents=True)
+    place.symlink_to(secret)
+    assert user_command.find_site_packages(project, "3.11") is None
+    place.unlink()
+    place.symlink_to(other)
+    assert user_command.find_site_packages(project, "3.11") is None
+    (tmp_path / "other/pyvenv.cfg").touch()  # a virtual environment that lies elsewhere
+    assert user_command.find_site_packages(project, "3.11") == place
+
+
 def test_typed_script_of_the_project_is_found(tmp_path: Path) -> None:
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/my-server").write_text(f"#!{tmp_path}/.venv/bin/python3\n")
