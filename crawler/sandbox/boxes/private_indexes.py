@@ -6,12 +6,14 @@ this box trusts, and opens one to the index. The box sees neither the credential
 
 from __future__ import annotations
 
+import re
 import ssl
 import tempfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -24,6 +26,7 @@ from crawler.sandbox.toolchain.package_indexes import Endpoint
 _VALID: Final = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 """Longer than any clock is wrong; what ends the use of a certificate is the loss of its key."""
 _ISSUER: Final = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Hallmark, one installation")])
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _OURS: Final = frozenset({"authorization", "connection"})
 
 
@@ -95,20 +98,27 @@ class PrivateIndexes:
         return ssl.create_default_context(cafile=str(self.bundle))
 
     def authorise(self, head: bytes, endpoint: Endpoint) -> bytes | None:
-        """A request for a path with the credentials of its address; None for one that changes something, or that names
-        another host.
+        """A request for a path with the credentials of its address; None for one that changes something, or that a
+        server could read as one to another host or path.
         """
         line, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
         method, _, rest = line.partition(" ")
         path = rest.partition(" ")[0]
         fields = [(each.partition(":")[0].strip().lower(), each) for each in lines]
         hosts = {each.partition(":")[2].strip().lower() for name, each in fields if name == "host"}
-        if method not in {"GET", "HEAD"} or not path.startswith("/") or hosts - _names(endpoint):
+        is_plain = method in {"GET", "HEAD"} and _is_plain_path(path) and not _CONTROL.search("".join([line, *lines]))
+        if not is_plain or not hosts or hosts - _names(endpoint):
             return None
         kept = [each for name, each in fields if name not in _OURS and not name.startswith("proxy-")]
         header = self.credentials.find_header(f"{endpoint.scheme}://{_authority(endpoint)}{path}")
         added = [f"Authorization: {header}"] if header else []
         return "\r\n".join([line, *kept, *added, "Connection: close", "", ""]).encode("latin-1")
+
+
+def _is_plain_path(path: str) -> bool:
+    """Whether a path stays where it begins: an index could read `..` as the way to another path."""
+    parts = re.split(r"[/\\;]", unquote(path.partition("?")[0]))
+    return path.startswith("/") and not {".", ".."} & set(parts)
 
 
 def _authority(endpoint: Endpoint) -> str:

@@ -149,7 +149,12 @@ def test_credentials_are_added_to_requests_below_their_path_only(tmp_path: Path,
         "GET /npm/x HTTP/1.1\r\nHost: evil.example",
         "GET /npm/x HTTP/1.1\r\nHost: corp.example\r\nHost: evil.example",
         "GET /npm/x HTTP/1.1\r\nHost: corp.example:8443",
+        "GET /npm/x HTTP/1.1\r\nAccept: x",
+        "GET /npm/x HTTP/1.1\r\nHost: corp.example\r\nAccept: x\nHost: evil.example",
+        "GET /npm/../other HTTP/1.1\r\nHost: corp.example",
+        "GET /npm/%2E%2e/other HTTP/1.1\r\nHost: corp.example",
+        "GET /npm/..%2fother HTTP/1.1\r\nHost: corp.example",
     ],
 )
-def test_a_request_that_changes_something_or_names_another_host_is_not_passed_on(tmp_path: Path, head: str) -> None:
+def test_a_request_that_changes_something_or_leads_elsewhere_is_not_passed_on(tmp_path: Path, head: str) -> None:
     assert private(tmp_path).authorise(f"{head}\r\n\r\n".encode(), Endpoint(*CORP)) is None
