@@ -14,6 +14,7 @@ from typing import Final
 MAX_BYTES: Final = 256 * 1024
 _MAX_LINES: Final = 2_000
 _MAX_LINE: Final = 1_000
+_ESCAPED: Final = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +58,24 @@ def _parse(base: tuple[str, ...], lines: Sequence[str]) -> Iterator[_Pattern]:
         if not text or text.startswith("#") or len(text) > _MAX_LINE:
             continue
         negated = text.startswith("!")
-        text = text[negated:].removeprefix("\\")
+        text = text[negated:]
         only_folders = text.endswith("/")
         words = text.rstrip("/")
         if not words:
             continue
         if "/" not in words:
             words = f"**/{words}"  # without a slash it holds at every depth
-        yield _Pattern(base, tuple(map(_compile, words.lstrip("/").split("/"))), negated, only_folders)
+        segments = words.lstrip("/").split("/")
+        if segments[-1] == "**":
+            segments.append("*")  # all that is in a folder, and not the folder
+        yield _Pattern(base, tuple(map(_compile, segments)), negated, only_folders)
 
 
 def _compile(segment: str) -> re.Pattern[str] | None:
-    return None if segment == "**" else re.compile(translate(segment))
+    if segment == "**":
+        return None
+    plain = _ESCAPED.sub(lambda found: f"[{found[1]}]" if found[1] in "*?[" else found[1], segment)
+    return re.compile(translate(plain.replace("[^", "[!")))
 
 
 def _match(segments: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:

@@ -67,6 +67,14 @@ def test_ignored_files_are_left_out_by_the_nearest_rule(tmp_path: Path) -> None:
         ("*.[oa]", "x.o", False, True),
         ("*.[!oa]", "x.o", False, False),
         (r"\#x", "#x", False, True),
+        (r"\!x", "!x", False, True),
+        (r"a\ b", "a b", False, True),
+        (r"a\*b", "a*b", False, True),
+        (r"a\*b", "axb", False, False),
+        ("[^a]", "b", False, True),
+        ("[^a]", "a", False, False),
+        ("a/**", "a", True, False),
+        ("a/**", "a/b/c", False, True),
     ],
 )
 def test_patterns_mean_what_git_says(pattern: str, path: str, is_folder: bool, ignored: bool) -> None:
@@ -110,6 +118,25 @@ def test_a_file_that_becomes_a_link_while_it_is_read_is_refused(tmp_path: Path) 
         assert list(members) == []
     assert [(skip.path, skip.why) for skip in walk.skipped] == [("b", "it cannot be opened")]
     assert not walk.complete
+
+
+def test_a_file_that_becomes_a_folder_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    fill(tmp_path, "a", "b")
+    with opened(tmp_path) as folder:
+        walk = ArchiveWalk(folder, lambda _: 1_000)
+        members = iter(walk)
+        assert next(members).path == "a"
+        (tmp_path / "b").unlink()
+        (tmp_path / "b").mkdir()
+        assert list(members) == []
+    assert [(skip.path, skip.why) for skip in walk.skipped] == [("b", "it cannot be opened")]
+
+
+def test_a_project_whose_name_is_not_utf8_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"bad\xff")
+    fill(folder, "server.py")
+    _, found = read(tmp_path, project="bad%FF")
+    assert list(found) == ["bad%FF/server.py"]
 
 
 def test_pipes_and_large_files_are_not_read(tmp_path: Path) -> None:
