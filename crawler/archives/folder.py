@@ -6,11 +6,13 @@ when the folder changes meanwhile. Nothing is written.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from pathlib import Path
+from typing import BinaryIO, Final
 
 from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged, EntryKind
 from crawler.archives.entry_names import decode_entry_name
@@ -99,11 +101,12 @@ class FolderReading:
             yield from self._file(at, _GIT_CONFIG, f"{path}/{_GIT_CONFIG}", info)
 
     def _is_wanted(self, name: str, path: str, rules: IgnoreRules) -> bool:
-        if f"{self.project}/".startswith(f"{path}/"):
+        shown = decode_path(path)
+        if f"{self.project}/".startswith(f"{shown}/"):
             return True  # the project itself or a folder around it, whatever is ignored
         if name in _LEFT_OUT or rules.ignores(path, is_folder=True):
             return False
-        inside = not self.project or path.startswith(f"{self.project}/")
+        inside = not self.project or shown.startswith(f"{self.project}/")
         return inside or path.split("/", maxsplit=1)[0] in _SHARED
 
     def _list(self, at: int) -> dict[str, os.stat_result] | None:
@@ -120,21 +123,33 @@ class FolderReading:
         return found
 
     def _file(self, at: int, name: str, path: str, info: os.stat_result) -> Iterator[Entry]:
-        shown = decode_entry_name(os.fsencode(path))
+        shown = decode_path(path)
         if stat.S_ISLNK(info.st_mode):
             yield Entry(shown, EntryKind.LINK, 0, bytes)
         elif stat.S_ISREG(info.st_mode):
             yield Entry(shown, EntryKind.FILE, info.st_size, lambda: _read_whole(at, name, info.st_size))
 
 
+def decode_path(path: str) -> str:
+    """A path of this machine as text; bytes that are not UTF-8 are percent-encoded."""
+    return decode_entry_name(os.fsencode(path))
+
+
+def open_regular_file(path: str | Path, folder: int | None = None) -> BinaryIO:
+    """Open a file, in an open folder; raises OSError for a link, a folder, a pipe or a device."""
+    opened = os.open(path, _FILE, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(opened, "rb")
+
+
 def _read_whole(at: int, name: str, size: int) -> bytes:
     try:
-        opened = os.open(name, _FILE, dir_fd=at)
+        file = open_regular_file(name, at)
     except OSError as error:
         raise EntryDamaged("it cannot be opened") from error
-    with os.fdopen(opened, "rb") as file:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise EntryDamaged("it is not a regular file any more")
+    with file:
         try:
             return file.read(size)
         except OSError as error:
@@ -160,4 +175,4 @@ def _exists(at: int, name: str) -> bool:
 
 
 def _unreadable(path: str, why: str) -> Entry:
-    return Entry(decode_entry_name(os.fsencode(path)) or ".", EntryKind.FILE, 0, bytes, refused=why)
+    return Entry(decode_path(path) or ".", EntryKind.FILE, 0, bytes, refused=why)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from crawler.archives.folder import open_regular_file
 from crawler.collectors.package.document_fields import as_repository_url
 from crawler.collectors.package.python_metadata import find_source_repository
 from crawler.registries.targets import find_reachable_targets
@@ -102,17 +101,13 @@ def _declared_package(document: Mapping[str, Any] | None) -> Target | None:
 
 def _read(path: Path, parse: Any, unread: list[str]) -> Mapping[str, Any] | None:
     try:
-        at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_regular_file(path) as file:
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError:
-        unread.append(f"{path.name} cannot be opened as a file")
+        unread.append(f"{path.name} cannot be read as a file")
         return None
-    with os.fdopen(at, "rb") as file:
-        if not stat.S_ISREG(os.fstat(at).st_mode):
-            unread.append(f"{path.name} is not a regular file")
-            return None
-        data = file.read(MAX_BYTES + 1)
     try:
         found: Mapping[str, Any] = parse(data)
     except ValueError as error:

@@ -9,6 +9,7 @@ from typing import Final
 
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
+from crawler.archives.folder import decode_path
 from crawler.projects.manifests import GIT, Manifests, read_manifests
 
 WHOLE: Final = "project"
@@ -38,6 +39,11 @@ class Project:
     def folder(self) -> Path:
         return self.root / self.subfolder
 
+    @property
+    def path_in_repository(self) -> str:
+        """The subfolder as text for evidence and reports."""
+        return decode_path(self.subfolder)
+
 
 def describe_folder(folder: Path) -> tuple[Project, Manifests]:
     """The project in a folder, and what its manifests state."""
@@ -47,7 +53,7 @@ def describe_folder(folder: Path) -> tuple[Project, Manifests]:
     project = Project(
         root=root,
         origin=WHOLE if (root / GIT).exists() else ARCHIVE,
-        name=found.name or folder.name or "project",
+        name=found.name or decode_path(folder.name) or "project",
         version=found.version,
         subfolder="" if root == folder else folder.relative_to(root).as_posix(),
     )
@@ -56,7 +62,7 @@ def describe_folder(folder: Path) -> tuple[Project, Manifests]:
 
 def describe_archive(file: Path) -> Project:
     """The package in an archive, by the conventions of npm and Python for the names of files."""
-    name, version = _parse_filename(file.name)
+    name, version = _parse_filename(decode_path(file.name))
     strip = 0 if file.name.endswith(".whl") else 1
     return Project(root=file.resolve(), origin=ARCHIVE, is_file=True, name=name, version=version, strip=strip)
 

@@ -23,6 +23,7 @@ _RUN_ENTRY: Final = (
     "import importlib, functools, sys; sys.argv[0] = {name!r}; "
     "sys.exit(functools.reduce(getattr, {object!r}.split('.'), importlib.import_module({module!r}))())"
 )
+_SHOWN: Final = 200  # characters of a path
 _NAMED_LIKE_SERVERS: Final = re.compile(r"mcp|server", re.IGNORECASE)
 
 
@@ -94,9 +95,18 @@ def _node_file(folder: Path, stated: Any, where: str) -> Start | str:
     path = PurePosixPath(stated) if isinstance(stated, str) else PurePosixPath("..")
     if path.is_absolute() or ".." in path.parts:
         return f"{where} leads out of the folder"
-    if not (folder / path).is_file():
-        return f"{where} names {path}, which does not exist: build the project first, for example npm run build"
+    if not _is_file(folder / path):
+        missing = f"{where} names {str(path)[:_SHOWN]}, which does not exist"
+        return f"{missing}: build the project first, for example npm run build"
     return Start(("node", str(path)), where)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file; a path that the disk refuses is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _start_script(text: str) -> Start | str:

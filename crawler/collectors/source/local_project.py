@@ -74,7 +74,7 @@ class LocalProjectCollector:
             origin=project.origin,
             name=project.name,
             ref=project.version,
-            subfolder=project.subfolder,
+            subfolder=project.path_in_repository,
             strip=project.strip,
             bounds=SourceLimits().walking,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,35 @@ def test_the_name_is_that_of_the_manifest_and_the_root_that_of_the_repository(tm
     project, _ = describe_folder(tmp_path / "packages/server")
     assert (project.name, project.version) == ("my-server", "1.2.3")
     assert (project.root, project.subfolder, project.origin) == (tmp_path, "packages/server", WHOLE)
+
+
+def test_a_name_that_is_not_utf8_is_shown_as_text_and_still_found(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"bad\xff")
+    folder.mkdir()
+    (folder / "setup.py").touch()
+    (tmp_path / ".git").mkdir()
+    project, _ = describe_folder(folder)
+    assert (project.name, project.path_in_repository) == ("bad%FF", "bad%FF")
+    assert project.folder == folder
+    archive = folder / os.fsdecode(b"bad\xff-1.0.0.tgz")
+    assert describe_archive(archive).name == "bad%FF"
+
+
+@pytest.mark.parametrize("name", ["package.json", "pyproject.toml", "server.json"])
+def test_a_manifest_that_is_a_folder_or_a_pipe_is_named_as_unread(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a" / name).mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    os.mkfifo(tmp_path / "b" / name)
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        assert read_manifests(folder).unread == (f"{name} cannot be read as a file",)
+
+
+def test_a_path_that_no_file_can_have_starts_nothing(tmp_path: Path) -> None:
+    package(tmp_path, bin="a" * 5_000)
+    found = start(tmp_path)
+    assert isinstance(found, str)
+    assert "which does not exist" in found
+    assert len(found) < 1_000
 
 
 def test_a_repository_around_the_home_folder_is_not_the_projects(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-from pathlib import Path
 from typing import Final
 
+from crawler.archives.folder import open_regular_file
 from crawler.projects.project import Project
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
@@ -39,12 +37,7 @@ class LineFinder:
         try:
             if not file.parent.resolve().is_relative_to(project.root):
                 return []
-            return _read_regular(file).splitlines()
+            with open_regular_file(file) as opened:
+                return opened.read(_MAX_BYTES).splitlines()
         except OSError:
             return []
-
-
-def _read_regular(file: Path) -> bytes:
-    at = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(at, "rb") as opened:
-        return opened.read(_MAX_BYTES) if stat.S_ISREG(os.fstat(at).st_mode) else b""

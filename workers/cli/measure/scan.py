@@ -220,7 +220,7 @@ def _make_sarif(found: _Judgement, decision: GateDecision, location: str) -> dic
         code=read_code_version(),
         location=location,
         findings=found.applied.findings,
-        folder=project.subfolder if project is not None else None,
+        folder=project.path_in_repository if project is not None else None,
     )
 
 
