@@ -25,10 +25,10 @@ async def record_pending_retries(ctx: Context, run: Run) -> None:
     )
     tokens = await asyncio.to_thread(ctx.store.read_tokens, run.id, Stage.COLLECT, list(known))
     collected = []
-    for server, known_input in known.items():
+    for server, token in tokens.items():
         absent = Absent(Reason(waiting[server]), "the night ended before it was measured again")
-        records = await server_collection.record_failed_server(ctx, sources, known_input, absent)
-        collected.append(CollectedServer(server, records, None, token=tokens.get(server)))
+        records = await server_collection.record_failed_server(ctx, sources, known[server], absent)
+        collected.append(CollectedServer(server, records, None, token=token))
     await pipeline.store_collected(ctx, run, Stage.COLLECT, collected)
 
 

@@ -48,6 +48,10 @@ _IS_BEING_PUBLISHED: Final = (
     select(PUBLICATION_PART.c.number).where(PUBLICATION_PART.c.run_key == RUN.c.key).correlate(RUN).exists()
 )
 
+_TOKENS_BEFORE_PUBLICATION: Final = _TOKENS.where(
+    ~select(PUBLICATION_PART.c.number).where(PUBLICATION_PART.c.run_key == RUN_ITEM.c.run_key).exists()
+)
+
 MAX_TRIES: Final = 3
 """How often an item is leased without a result, or its scoring fails, before it is no longer leased."""
 
@@ -111,9 +115,10 @@ def find_lost_leases(
 def read_tokens(connection: Connection, run_id: str, stage: Stage, servers: Collection[ServerId]) -> LeaseTokens:
     """The newest tokens of items, for a process that writes them without a lease.
 
-    Several such processes may write the same; none does any more once the publication of the run has begun.
+    Several such processes may write the same. Once the publication of the run has begun there are no tokens, and
+    earlier ones are refused.
     """
-    return _read_tokens(connection, _TOKENS, run_id, stage, servers)
+    return _read_tokens(connection, _TOKENS_BEFORE_PUBLICATION, run_id, stage, servers)
 
 
 def renew_leases(

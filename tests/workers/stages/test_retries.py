@@ -282,6 +282,23 @@ def test_what_is_known_of_a_project_stands_when_the_night_ends_too_early(tmp_pat
     asyncio.run(main())
 
 
+def test_nothing_is_recorded_of_waiting_servers_once_the_publication_has_begun(tmp_path: Path) -> None:
+    async def main() -> None:
+        opening, clock, collector = _night(tmp_path, {_name(0): _never(Reason.TIMEOUT)})
+        async with opening as ctx:
+            ctx.clock = clock
+            night = Night(ctx, clock, collector)
+            run = await night.plan()
+            await night.collect(run)
+            ctx.store.publication.begin(RUN, 100, clock.wall())
+            await absent_servers.record_pending_retries(ctx, run)
+            (server,) = ctx.store.search_servers(_name(0))
+            (dossier,) = ctx.store.read_dossiers(RUN, [server.id])
+            assert listing.KIND not in dossier.records
+
+    asyncio.run(main())
+
+
 def test_a_run_by_hand_looks_once_more_when_it_is_asked_to(tmp_path: Path) -> None:
     async def main(pause: timedelta, expected: int, name: str) -> None:
         answers = {_name(0): _at_last(2), _name(1): _never(Reason.TIMEOUT)}

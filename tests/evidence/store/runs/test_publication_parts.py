@@ -177,6 +177,7 @@ def test_a_process_without_leases_writes_nothing_after_the_beginning(store: Stor
     store.publication.begin(RUN, 100, AS_OF)
     assert write(second) == {second}
     assert store.read_progress(RUN).done[Stage.SCORE] == 1
+    assert store.read_tokens(RUN, Stage.SCORE, [second]) == {}
 
 
 @pytest.mark.parametrize("what", [RunAction.PAUSED, RunAction.CANCELLED])
