@@ -105,7 +105,7 @@ class EgressRelay:
             pass  # cancelled by `close`: Python 3.11 would log the cancelled task of a connection as an error
         finally:
             writer.close()
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

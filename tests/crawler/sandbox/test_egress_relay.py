@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import pytest
 
 from crawler.sandbox.boxes.egress_relay import AllowedEndpoints, EgressRelay, parse_server_name
+from crawler.sandbox.boxes.private_indexes import Authority
 from crawler.sandbox.toolchain.package_indexes import Endpoint
 
 NAME = "registry.npm.example"
@@ -209,3 +210,31 @@ def test_ending_what_hangs_is_no_error() -> None:
 
     asyncio.run(run())
     assert errors == []
+
+
+def test_ending_a_stub_whose_client_reads_nothing_is_no_error() -> None:
+    stub, problems = Endpoint("https", "api.example", 443), list[object]()
+
+    def ask_and_stay(place: tuple[str, int], trusted: ssl.SSLContext) -> ssl.SSLSocket:
+        plain = socket.create_connection(place, timeout=10)
+        plain.sendall(b"CONNECT api.example:443 HTTP/1.1\r\n\r\n")
+        assert plain.recv(100).startswith(b"HTTP/1.1 200")
+        inner = trusted.wrap_socket(plain, server_hostname="api.example")
+        inner.sendall(b"GET / HTTP/1.1\r\nHost: api.example\r\n\r\n")
+        return inner
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+        authority = Authority()
+        relay = EgressRelay(AllowedEndpoints(frozenset(), stubs=frozenset({stub})), authority=authority)
+        listener = socket.create_server(("127.0.0.1", 0))
+        await relay.serve(listener)
+        trusted = ssl.create_default_context(cadata=authority.certificate().decode())
+        client = await asyncio.to_thread(ask_and_stay, listener.getsockname(), trusted)
+        with client:
+            await asyncio.sleep(0.2)
+            await asyncio.wait_for(relay.close(), 5)
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert problems == []
