@@ -138,12 +138,13 @@ class PackageCollector:
     async def _collect_package(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Collected:
         import httpx  # noqa: PLC0415  a scan of a remote reads no index
 
-        from crawler.sandbox.toolchain.index_queries import IndexAuth  # noqa: PLC0415  with httpx
+        from crawler.sandbox.toolchain.index_queries import authorise_requests  # noqa: PLC0415  with httpx
 
         index = await (self._indexes.npm() if wanted.ecosystem == NPM else self._indexes.python())
         most = self._limits.document
         transport = await index_transport(self._engine, index, most_bytes=most)
-        async with httpx.AsyncClient(transport=transport, auth=IndexAuth(index.credentials), trust_env=False) as http:
+        hooks = authorise_requests(index.credentials)
+        async with httpx.AsyncClient(transport=transport, event_hooks=hooks, trust_env=False) as http:
             client = IndexClient(
                 http, _INDEX_NAMES[wanted.ecosystem], clock=self._clock, sleep=self._sleep, retries=self._retries
             )

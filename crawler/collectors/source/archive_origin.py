@@ -110,7 +110,7 @@ class ArchiveDownloads:
     async def _download_package(self, archive: Archive) -> BinaryIO | Absent:
         import httpx  # noqa: PLC0415
 
-        from crawler.sandbox.toolchain.index_queries import IndexAuth  # noqa: PLC0415
+        from crawler.sandbox.toolchain.index_queries import authorise_requests  # noqa: PLC0415
 
         if archive.size is not None and archive.size > self._limits.packed:
             return Absent(Reason.TOO_LARGE, f"the archive has more than {self._limits.packed} bytes")
@@ -122,8 +122,10 @@ class ArchiveDownloads:
         transport = await index_transport(
             self._engine, index, most_bytes=most + most // 8, seconds=self._limits.seconds
         )
-        auth, seconds = IndexAuth(index.credentials), self._limits.seconds
-        async with httpx.AsyncClient(transport=transport, auth=auth, trust_env=False, timeout=seconds) as client:
+        hooks, seconds = authorise_requests(index.credentials), self._limits.seconds
+        async with httpx.AsyncClient(
+            transport=transport, event_hooks=hooks, trust_env=False, timeout=seconds
+        ) as client:
             return await download_archive(
                 client, archive.address, most=most, digest=archive.digest, missing=Reason.NO_PACKAGE
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -63,16 +63,18 @@ class _File:
     uploaded: str = ""
 
 
-class IndexAuth(httpx.Auth):
-    """Adds the credentials of the user's indexes to requests to them, and to no other address."""
+def authorise_requests(credentials: IndexCredentials) -> dict[str, list[Callable[[httpx.Request], Awaitable[None]]]]:
+    """Hooks of httpx that add the credentials of the user's indexes to requests to them, and to no other address.
 
-    def __init__(self, credentials: IndexCredentials) -> None:
-        self._credentials = credentials
+    They also see each request that follows a redirect, which may lead to another path.
+    """
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if header := self._credentials.find_header(str(request.url)):
+    async def authorise(request: httpx.Request) -> None:
+        request.headers.pop("Authorization", None)
+        if header := credentials.find_header(str(request.url)):
             request.headers["Authorization"] = header
-        yield request
+
+    return {"request": [authorise]}
 
 
 def open_index_client(bundle: Path, credentials: IndexCredentials) -> httpx.AsyncClient:
@@ -81,7 +83,7 @@ def open_index_client(bundle: Path, credentials: IndexCredentials) -> httpx.Asyn
     headers = {"User-Agent": "hallmark-sandbox"}
     return httpx.AsyncClient(
         verify=context,
-        auth=IndexAuth(credentials),
+        event_hooks=authorise_requests(credentials),
         trust_env=False,
         follow_redirects=True,
         max_redirects=3,

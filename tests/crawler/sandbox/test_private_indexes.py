@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import certifi
+import httpx
 import pytest
 
 from crawler.sandbox.boxes import bubblewrap
 from crawler.sandbox.boxes.private_indexes import PrivateIndexes
 from crawler.sandbox.install import installer
 from crawler.sandbox.toolchain.index_credentials import IndexCredential, IndexCredentials
+from crawler.sandbox.toolchain.index_queries import open_index_client
 from crawler.sandbox.toolchain.package_indexes import Endpoint
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
@@ -138,6 +141,29 @@ def test_credentials_are_added_to_requests_below_their_path_only(tmp_path: Path,
     assert (
         made.decode() == f"GET {path} HTTP/1.1\r\nHost: corp.example\r\nAccept: x\r\n{added}Connection: close\r\n\r\n"
     )
+
+
+def test_a_redirect_takes_no_credentials_to_another_path_or_host(tmp_path: Path) -> None:
+    moves = {"/npm/x": "https://corp.example/other/x", "/other/x": "https://evil.example/x"}
+    seen: list[tuple[str, str | None]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append((str(request.url), request.headers.get("Authorization")))
+        moved = moves.get(request.url.path)
+        return httpx.Response(302, headers={"Location": moved}) if moved else httpx.Response(200)
+
+    async def ask() -> None:
+        credentials = IndexCredentials((IndexCredential(CORP, "/npm/", "Bearer secret"),))
+        async with open_index_client(Path(certifi.where()), credentials) as http:
+            http._transport = httpx.MockTransport(answer)
+            await http.get("https://corp.example/npm/x")
+
+    asyncio.run(ask())
+    assert seen == [
+        ("https://corp.example/npm/x", "Bearer secret"),
+        ("https://corp.example/other/x", None),
+        ("https://evil.example/x", None),
+    ]
 
 
 @pytest.mark.parametrize(
