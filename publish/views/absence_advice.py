@@ -115,7 +115,7 @@ _ADVICE: Final = {
         ours=True,
     ),
     Reason.START_FAILED: Advice(
-        "the package was installed, but its server ended before it answered.",
+        "the server was started, but it ended before it answered.",
         "Start it without arguments, configuration, home directory or network: it should answer `initialize` and "
         "list its tools. Names of required arguments belong in the registry entry.",
     ),
