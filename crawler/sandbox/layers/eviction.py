@@ -125,8 +125,9 @@ def _remove(cache_dir: Path, digest: str) -> bool:
 def _remove_metadata(cache_dir: Path, now: datetime) -> None:
     """Remove the metadata of missing layers, unless it is recent: a seal is written before its layer."""
     there = {tree.name for tree in (cache_dir / "layers").glob("*")}
-    known = [(entry, _read(entry).get("layer"), RECALLED_FOR) for entry in (cache_dir / "index").glob("*.json")]
-    known += [(refusal, None, ABANDONED_AFTER) for refusal in (cache_dir / "index").glob("*.refused")]
+    ages = {".json": RECALLED_FOR}  # refusals and what a killed process left behind have no layer
+    index = (cache_dir / "index").glob("*")
+    known = [(entry, _read(entry).get("layer"), ages.get(entry.suffix, ABANDONED_AFTER)) for entry in index]
     folders = [cache_dir / name for name in ("seals", "uses")]
     known += [(path, path.stem, ABANDONED_AFTER) for folder in folders for path in folder.glob("*")]
     for path, layer, age in known:

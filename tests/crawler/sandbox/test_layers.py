@@ -142,7 +142,7 @@ def test_a_long_unused_layer_is_evicted(layers: Layers) -> None:
 def test_the_resolution_of_an_evicted_layer_is_remembered_for_two_weeks(layers: Layers) -> None:
     index = layers.cache_dir / "index"
     index.mkdir(parents=True)
-    for name, days in (("young.json", 13), ("old.json", 15), ("young.refused", 0.1)):
+    for name, days in (("young.json", 13), ("old.json", 15), ("young.refused", 0.1), ("tmp0abc", 0.1)):
         (index / name).write_text(json.dumps({"layer": "a" * 64}))
         os.utime(index / name, ((NOON - days * DAY).timestamp(),) * 2)
     evict_layers(layers.cache_dir, EvictionPolicy(size=0), NOON)
