@@ -81,7 +81,8 @@ class FolderReading:
 
     def _open(self, parent: int, name: str, path: str, rules: IgnoreRules) -> Iterator[Entry]:
         if path.count("/") >= self.bounds.depth:
-            raise ArchiveDamaged(f"more than {self.bounds.depth} folders deep")
+            yield _unreadable(path, f"more than {self.bounds.depth} folders deep")
+            return
         try:
             at = os.open(name, _FOLDER, dir_fd=parent)
         except OSError:

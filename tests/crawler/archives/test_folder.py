@@ -155,6 +155,14 @@ def test_the_number_of_entries_bounds_the_walk_also_in_folders_that_are_left_out
     assert not walk.complete
 
 
+def test_a_folder_that_is_too_deep_hides_no_other_file(tmp_path: Path) -> None:
+    fill(tmp_path, "a/b/c/d/deep.py", "z/server.py")
+    walk, found = read(tmp_path, bounds=Bounds(depth=2))
+    assert set(found) == {"z/server.py"}
+    assert [(skip.path, skip.why) for skip in walk.skipped] == [("a/b/c", "more than 2 folders deep")]
+    assert not walk.complete
+
+
 def test_of_a_repository_only_the_project_and_shared_documents_are_read(tmp_path: Path) -> None:
     fill(tmp_path, "LICENSE", ".github/workflows/ci.yml", "servers/a/a.py", "servers/b/b.py", "other/c.py")
     (tmp_path / ".gitignore").write_text("servers\n")
