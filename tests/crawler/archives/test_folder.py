@@ -120,6 +120,21 @@ def test_a_file_that_becomes_a_link_while_it_is_read_is_refused(tmp_path: Path) 
     assert not walk.complete
 
 
+def test_a_folder_that_becomes_a_link_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    fill(tmp_path / "outside", "key")
+    project = tmp_path / "project"
+    fill(project, "a", "b/c")
+    with opened(project) as folder:
+        walk = ArchiveWalk(folder, lambda _: 1_000)
+        members = iter(walk)
+        assert next(members).path == "a"
+        (project / "b/c").unlink()
+        (project / "b").rmdir()
+        (project / "b").symlink_to(tmp_path / "outside")
+        assert list(members) == []
+    assert [(skip.path, skip.why) for skip in walk.skipped] == [("b", "the folder cannot be opened")]
+
+
 def test_a_file_that_becomes_a_folder_while_it_is_read_is_refused(tmp_path: Path) -> None:
     fill(tmp_path, "a", "b")
     with opened(tmp_path) as folder:

@@ -45,6 +45,15 @@ def test_what_is_written_accepts_every_finding_until_a_new_one_appears() -> None
     assert [one.place.path for one in more.findings if not one.accepted and one.place] == ["src/new.ts"]
 
 
+@pytest.mark.parametrize("members", [{"is_judged": False, "is_violation": False}, {"is_tolerated": True}])
+def test_a_finding_that_no_judged_rubric_charges_for_or_that_is_tolerated_refuses_nothing(
+    members: dict[str, bool],
+) -> None:
+    found = findings(project(leaked()))
+    assert status(AppliedBaseline(found)) is GateStatus.REFUSED
+    assert status(AppliedBaseline(tuple(replace(one, **members) for one in found))) is GateStatus.PASSED
+
+
 def test_reasons_of_people_stay_when_the_file_is_written_again() -> None:
     dossier = project(leaked())
     entries = make_entries(AppliedBaseline(findings(dossier)))
@@ -66,6 +75,7 @@ def test_an_entry_is_not_stale_when_nothing_could_be_examined() -> None:
     unread = adding(project(), {"secrets": Absent(Reason.TOO_LARGE, "")})
     applied = apply_baseline(findings(unread), entries, unread)
     assert [one.rule for one in applied.unexamined] == ["source-holds-secret"]
+    assert applied.stale == ()
     assert "source-holds-secret" in {one.rule for one in make_entries(applied)}
 
 

@@ -79,8 +79,8 @@ def test_files_are_relative_to_the_root_of_the_repository() -> None:
         findings=[replace(findings(PROJECT)[0], place=FilePlace("/LICENSE"))],
         folder="packages/server",
     )
-    artifact = root["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert artifact["uri"] == "LICENSE"
+    place = root["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]) == ("LICENSE", {"startLine": 1})
 
 
 def test_every_finding_of_a_project_has_a_file() -> None:

@@ -21,6 +21,7 @@ from evidence.model import Absent, Reason
 from publish.scan_reports.schema import SCAN_SCHEMA
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark, Outcome
+from workers.cli.measure.project_lines import LineFinder
 from workers.cli.measure.uninstalled_projects import excuse_missing_dependencies
 
 TOKEN = "ghp_" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=36))
@@ -273,3 +274,15 @@ def test_missing_dependencies_are_no_fault_of_the_server(project: Path, content:
     (project / ".venv/lib").mkdir(parents=True)
     (project / f".venv/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages").mkdir(parents=True)
     assert excuse_missing_dependencies(dossier, described) == dossier
+
+
+def test_lines_are_looked_up_in_the_project_only(tmp_path: Path) -> None:
+    for folder in ("project", "outside"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "lock").write_text("\nparser\n")
+    (tmp_path / "project/link").symlink_to(tmp_path / "outside")
+    (tmp_path / "project/linked").symlink_to(tmp_path / "outside/lock")
+    project, _ = describe_folder(tmp_path / "project")
+    finder = LineFinder(project)
+    assert finder.find("lock", "parser") == 2
+    assert [finder.find(path, "parser") for path in ("link/lock", "linked", "/../outside/lock", "link")] == [0] * 4
