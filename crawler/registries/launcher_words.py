@@ -85,7 +85,7 @@ def separate_launcher(
     """
     reading = _Reading(package)
     words = [word for item in runtime[:MAX_INPUTS] for word in _words(item)]
-    _read_launcher(words, reading)
+    _read_launcher(words, reading, began=True)
     begun = _Reading(package, {name: list(values) for name, values in reading.found.items()}, reading.command)
     flat = [(position, word) for position, item in enumerate(items[:MAX_INPUTS]) for word in _words(item)]
     taken = _read_launcher([word for _, word in flat], begun)
@@ -95,9 +95,9 @@ def separate_launcher(
     return begun.options, items[rest:]
 
 
-def _read_launcher(words: Sequence[str], reading: _Reading) -> int | None:
+def _read_launcher(words: Sequence[str], reading: _Reading, *, began: bool = False) -> int | None:
     """The number of words that are the launcher's up to its command; None if the words are no launcher's."""
-    at, began = 0, False
+    at = 0
     while at < len(words):
         word = words[at]
         if word in _OPTIONS and at + 1 < len(words):
@@ -113,7 +113,8 @@ def _read_launcher(words: Sequence[str], reading: _Reading) -> int | None:
 def _read_command(words: Sequence[str], at: int, reading: _Reading, *, began: bool) -> int | None:
     """The number of words with the command at position `at`; None if there is none."""
     rest = words[at:]
-    if len(rest) > 1 and rest[0] == "-m" and _MODULE.fullmatch(rest[1]):
+    is_module = len(rest) > 1 and rest[0] == "-m" and _MODULE.fullmatch(rest[1])
+    if is_module and (began or _is_module_of(rest[1], reading.package)):
         reading.command = f"-m {rest[1]}"
         return at + 2
     if not rest:
@@ -145,6 +146,12 @@ def _is_package(word: str, package: str) -> bool:
     """Whether a word names the package, with or without a version."""
     name = re.split(r"\[|==|(?<=.)@|[<>~!]", word, maxsplit=1)[0].strip()
     return bool(name) and canonicalize_name(name) == canonicalize_name(package.partition("[")[0])
+
+
+def _is_module_of(module: str, package: str) -> bool:
+    """Whether a module has the name of the package in its own; an argument of the server such as a model has not."""
+    names = [canonicalize_name(name) for name in (module.partition(".")[0], package.partition("[")[0])]
+    return names[0] in names[1] or names[1] in names[0]
 
 
 def _requirement(value: str, package: str) -> str:

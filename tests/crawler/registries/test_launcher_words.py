@@ -68,7 +68,15 @@ def test_the_words_of_npx_and_node_are_no_arguments(
 
 
 @pytest.mark.parametrize(
-    "words", [("start",), ("mcp", "run"), ("--directory=here",), ("--python=3.12", "serve"), ("--port=80", "server")]
+    "words",
+    [
+        ("start",),
+        ("mcp", "run"),
+        ("--directory=here",),
+        ("--python=3.12", "serve"),
+        ("--port=80", "server"),
+        ("-m=llama3", "go"),
+    ],
 )
 def test_arguments_that_only_resemble_a_launchers_stay(words: tuple[str, ...]) -> None:
     found = target("pypi", "my-server", *words)
