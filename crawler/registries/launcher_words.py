@@ -43,6 +43,10 @@ _OPTIONS: Final = {
 
 _NODE_FLAG: Final = re.compile(r"--(?:experimental|no)-[a-z-]{1,60}")
 _SCRIPT: Final = re.compile(r"[^\s=]{1,500}\.(?:py|[cm]?js|ts)", re.IGNORECASE)
+_LIKELY_SCRIPT: Final = re.compile(
+    r"(?:.*/)?(?:(?:dist|build|out|src|lib|bin)/.*|(?:index|main|server|app|cli|run|start|mcp)\.\w+)", re.IGNORECASE
+)
+"""Without a launcher's word before it, another file may be an argument of the server, such as its configuration."""
 _MODULE: Final = re.compile(r"[A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){0,8}")
 _COMMAND: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}")
 _PYTHON: Final = re.compile(r"(?:c?python)?@?(3\.\d{1,2})(?:\.\d{1,3})?")
@@ -122,7 +126,8 @@ def _read_command(words: Sequence[str], at: int, reading: _Reading, *, began: bo
     if _is_package(rest[0], reading.package) or (reading.names_package and _COMMAND.fullmatch(rest[0])):
         reading.command = rest[0].partition("@")[0] if rest[0][0] != "@" else ""
         return at + 1
-    return at + 1 if _SCRIPT.fullmatch(rest[0]) else None
+    is_script = _SCRIPT.fullmatch(rest[0]) and (began or _LIKELY_SCRIPT.fullmatch(rest[0]))
+    return at + 1 if is_script else None
 
 
 def _words(item: Mapping[str, Json]) -> Iterator[str]:

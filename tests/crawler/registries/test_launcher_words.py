@@ -56,6 +56,8 @@ def test_the_words_of_a_python_launcher_are_no_arguments(
     [
         (("-y", "@scope/server", "--flag"), "", ("--flag",)),
         (("/path/to/server/build/index.js", "go"), "", ("go",)),
+        (("node", "start-here.js", "go"), "", ("go",)),
+        (("openapi.config.js",), "", ("openapi.config.js",)),
         (("--experimental-modules", "--max-old-space-size=4096", "node/dist/index.mjs"), "", ()),
         (("--package=@scope/server", "other"), "other", ()),
     ],
