@@ -106,7 +106,7 @@ class Group:
 
     @property
     def is_at_runtime(self) -> bool:
-        """Whether the package runs with the server: not only for development or when somebody adds it."""
+        """Whether the package runs with the server: not only for development and not as an optional extra."""
         return not (self.scopes and self.scopes <= NOT_AT_RUNTIME)
 
 

@@ -6,10 +6,14 @@ The words differ between languages and authors; the combination does not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from evidence.patterns.poisoning.pattern import Category, Confidence
 from evidence.patterns.poisoning.structure.concepts import Concept
 from evidence.patterns.poisoning.structure.purposes import Purpose
+
+NO_ORDER: Final = (Concept.NOT, Concept.QUOTE, Concept.CONFIRM)
+"""Concepts that make a sentence no order: it forbids, quotes, or leaves the choice to the caller."""
 
 
 @dataclass(frozen=True, slots=True)
