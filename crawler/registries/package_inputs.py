@@ -191,7 +191,7 @@ def _stated(item: Mapping[str, Json]) -> str | None:
 
 
 def _is_optional_path(item: Mapping[str, Json]) -> bool:
-    """Whether an argument may be left out whose value is a path of somebody's machine."""
+    """Whether an argument may be left out whose value is a path of the author's machine."""
     is_required = bool(item.get("isRequired") or item.get("is_required"))
     stated = first_text(item, "value", "default") or ""
     return not is_required and "value" not in item and _PATH.match(stated) is not None

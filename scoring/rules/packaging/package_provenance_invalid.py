@@ -19,8 +19,8 @@ _ATTESTED: Final[dict[str, Any]] = {"attested": True, "repository": None, "predi
     reads="package",
     severity=Severity.ERROR,
     title="The provenance attestation contradicts the file of the package",
-    remedy="Publish a new version from CI with an attestation, and tell the operator of the index: somebody changed "
-    "the file or its attestation.",
+    remedy="Publish a new version from CI with an attestation, and tell the operator of the index that the "
+    "file or its attestation was changed.",
     since="2026.1",
     version=1,
     good=[build_published_package(provenance={**_ATTESTED, "verification": "verified"})],

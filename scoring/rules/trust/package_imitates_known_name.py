@@ -46,7 +46,7 @@ from scoring.text.evidence_path import clip_text
     unjudged=[build_published_package(name="mcp-remot", exists=False)],
 )
 def package_imitates_known_name(published: Published) -> Iterator[str]:
-    """A user who mistypes or misreads a name installs the code of somebody else.
+    """A user who mistypes or misreads a name installs the code of another author.
 
     Compared are the packages of a published list, `scoring/vocabularies/well_known_packages.py`: look-alike
     characters, other separators, a copied scope, and one typing error in a word of five letters or more. The names of
