@@ -98,11 +98,12 @@ def _show(asked: Judge, compared: Sequence[Comparison], agreement: Agreement) ->
         if one.verdict and _differs(one):
             cells = (one.entry.server, one.entry.at, one.entry.ours.value, one.verdict.value, one.reason)
             differing.add_row(*(clean_text(cell) for cell in cells))
-    print_table(differing, "both say the same of every text on which both are decided")
+    alike = "both say the same of every text on which both are decided" if agreement.decided else "no text is decided"
+    print_table(differing, alike)
     print_data(_count_table(agreement))
     summary = _summary(asked, agreement)
     shown = ("decided", "agreement", "kappa", "model_digest", "prompt_digest")
-    print_data(make_fact_table([(name, str(summary[name])) for name in shown]))
+    print_data(make_fact_table([(name, "–" if summary[name] is None else str(summary[name])) for name in shown]))
     for why in sorted({one.why for one in compared if one.why}):
         print_note(f"{sum(one.why == why for one in compared)} without an opinion: {why}")
 

@@ -93,4 +93,6 @@ def test_a_judge_that_refuses_is_named(hallmark: Hallmark, store: Store, world: 
     result = hallmark("judge")
     assert result.code == 3
     assert "refused: the judge answers HTTP 401" in result.err
+    assert "no text is decided" in result.out + result.err
+    assert "None" not in result.out
     assert len(world.asked) == 1
