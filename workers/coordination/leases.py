@@ -6,9 +6,9 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from evidence.model import ServerId
@@ -41,6 +41,28 @@ def _machine() -> str:
         return socket.gethostname()
 
 
+@asynccontextmanager
+async def keep_renewed(ctx: Context, renew: Callable[[], Awaitable[bool]], **what: object) -> AsyncIterator[None]:
+    """Call `renew` three times within the time of a lease, inside the context and until it returns False.
+
+    A renewal that fails is logged with `what` and tried again: expired leases only repeat work.
+    """
+
+    async def repeat() -> None:
+        goes_on: bool | BaseException = True
+        while goes_on:
+            await asyncio.sleep(ctx.settings.lease_ttl.total_seconds() / 3)
+            (goes_on,) = await asyncio.gather(renew(), return_exceptions=True)
+            if isinstance(goes_on, BaseException):
+                _log_not_renewed(ctx, goes_on, **what)
+
+    renewing = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+
+
 class Leases:
     """Leases servers of one stage of a run in chunks until the task's time is over.
 
@@ -61,11 +83,10 @@ class Leases:
 
         `halt` is set when the run was paused, cancelled or published.
         """
-        renewing = asyncio.create_task(self._renew(halt))
         try:
-            yield
+            async with keep_renewed(self._ctx, partial(self._renew, halt), run=self._run_id, stage=self._stage):
+                yield
         finally:
-            renewing.cancel()
             await self.release()
 
     async def pull(self) -> Sequence[ServerId]:
@@ -93,7 +114,7 @@ class Leases:
         try:
             await self._renew_held()
         except StoreUnavailable as error:
-            self._log_not_renewed(error)
+            _log_not_renewed(self._ctx, error, run=self._run_id, stage=self._stage)
 
     async def release(self) -> None:
         """Release unfinished servers. When the database stays unavailable, the leases expire."""
@@ -124,23 +145,12 @@ class Leases:
         self._held.update(taken)
         return list(taken)
 
-    async def _renew(self, halt: Halt) -> None:
-        """Renew the leases. A renewal that fails is logged and tried again: expired leases only repeat work."""
-        while not halt.is_set():
-            await asyncio.sleep(self._ctx.settings.lease_ttl.total_seconds() / 3)
-            (failed,) = await asyncio.gather(self._renew_once(halt), return_exceptions=True)
-            if failed is not None:
-                self._log_not_renewed(failed)
-
-    async def _renew_once(self, halt: Halt) -> None:
+    async def _renew(self, halt: Halt) -> bool:
         await self._renew_held()
         row = await asyncio.to_thread(self._ctx.store.find_run, self._run_id)
         if row is None or not row.state.is_working:
             halt.set()
-
-    def _log_not_renewed(self, error: BaseException) -> None:
-        found = {"error": type(error).__name__, "at": list_frames(error)}
-        self._ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage, **found)
+        return not halt.is_set()
 
     async def _renew_held(self) -> None:
         """Renew the leases; forget those that are no longer held, whose expiry is not counted as a crash."""
@@ -158,3 +168,7 @@ class Leases:
             del self._held[server]
         if lost:
             await asyncio.to_thread(ctx.store.excuse_expiry, *item, lost, now=ctx.clock.wall())
+
+
+def _log_not_renewed(ctx: Context, error: BaseException, **what: object) -> None:
+    ctx.log.warning("leases_not_renewed", error=type(error).__name__, at=list_frames(error), **what)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from evidence.model import Run
 from evidence.store import RunEvent
+from evidence.store.runs.publication_parts import PublicationPart
 from publish.publication import manifest
 from publish.publication.part_writer import PartWriter, join_parts
 from workers.concurrency import Halt
 from workers.context import Context
+from workers.coordination.leases import keep_renewed
 from workers.log import list_frames
 
 _POLL_SECONDS: Final = 0.5
@@ -20,13 +23,12 @@ async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
     """Write parts of a run until no free part is left or `halt` is set."""
     writer = await asyncio.to_thread(PartWriter, ctx.store, run)
     while not halt.is_set():
-        part = await asyncio.to_thread(
-            ctx.store.publication.lease, run.id, ttl=ctx.settings.lease_ttl, now=ctx.clock.wall()
-        )
+        part = await _lease(ctx, run)
         if part is None:
             return
         try:
-            is_written = await asyncio.to_thread(writer.write, part)
+            async with keep_renewed(ctx, partial(_renew, ctx, part), run=run.id, part=part.number):
+                is_written = await asyncio.to_thread(writer.write, part)
         except Exception as error:
             what = {"server": writer.server, "error": type(error).__name__, "at": list_frames(error)}
             ctx.log.error("publication_part_failed", run=run.id, part=part.number, **what)
@@ -47,6 +49,16 @@ async def write_all_parts(ctx: Context, run: Run, halt: Halt) -> bool:
             return progress.is_done
         await asyncio.sleep(_POLL_SECONDS)
     return False
+
+
+async def _lease(ctx: Context, run: Run) -> PublicationPart | None:
+    ttl = ctx.settings.lease_ttl
+    return await asyncio.to_thread(ctx.store.publication.lease, run.id, ttl=ttl, now=ctx.clock.wall())
+
+
+async def _renew(ctx: Context, part: PublicationPart) -> bool:
+    ttl = ctx.settings.lease_ttl
+    return await asyncio.to_thread(ctx.store.publication.renew, part, ttl=ttl, now=ctx.clock.wall())
 
 
 def publish_parts(ctx: Context, run: Run, by: RunEvent | None) -> bool:

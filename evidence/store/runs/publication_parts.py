@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 
 from evidence.model import ServerId
 from evidence.store.errors import IllegalRunChange
@@ -95,17 +95,20 @@ class PublicationParts(DatabaseAccess):
             until = connection.execute(select(RUN.c.reviews_until).where(RUN.c.key == run)).scalar_one()
         return PublicationPart(run_id, number, row.token, row.edition, row.first, [ids[key] for key in keys], until)
 
+    def renew(self, part: PublicationPart, *, ttl: timedelta, now: datetime) -> bool:
+        """Extend the lease of a part to `ttl` from now; False if it was lost or the part is done."""
+        with self._database.writing() as connection:
+            values = {"leased_until": read_database_time(connection, now) + ttl}
+            renewed = update(PUBLICATION_PART).where(*_is_held(connection, part)).values(values)
+            return bool(connection.execute(renewed).rowcount)
+
     def finish(self, part: PublicationPart, listed: Sequence[ListedServer], counts: bytes) -> bool:
         """Write the listed servers and counts of a part; False, and nothing is written, if its lease was lost."""
         numbers = number_servers(self._database, part.edition, listed)
         with self._database.writing() as connection:
-            held = (
-                _PART.run_key == find_run_key(connection, part.run),
-                *(_PART.number == part.number, _PART.edition == part.edition, _PART.token == part.token),
-                _PART.counts.is_(None),
-            )
             values = {"counts": counts, "leased_until": None}
-            if not connection.execute(update(PUBLICATION_PART).where(*held).values(values)).rowcount:
+            finished = update(PUBLICATION_PART).where(*_is_held(connection, part)).values(values)
+            if not connection.execute(finished).rowcount:
                 return False
             write_servers(connection, part.edition, part.first, listed, numbers)
         return True
@@ -131,6 +134,15 @@ class PublicationParts(DatabaseAccess):
     def complete_listing(self, edition: int, front: bytes) -> None:
         """Complete the edition that the parts of a run have written; `front` has the dashboard's numbers."""
         complete_edition(self._database, edition, front)
+
+
+def _is_held(connection: Connection, part: PublicationPart) -> tuple[ColumnElement[bool], ...]:
+    """Selects a part unless it is done, or was leased again since."""
+    return (
+        _PART.run_key == find_run_key(connection, part.run),
+        *(_PART.number == part.number, _PART.edition == part.edition, _PART.token == part.token),
+        _PART.counts.is_(None),
+    )
 
 
 def _read_progress(connection: Connection, run: int) -> PublicationProgress:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
 from evidence.model import Trigger
-from evidence.store import ListingQuery, RunEvent, RunState, Stage
-from evidence.store.runs.publication_parts import PublicationPart
+from evidence.store import ListingQuery, RunEvent, RunState, Stage, StoreUnavailable
+from evidence.store.runs.publication_parts import PublicationPart, PublicationParts
 from evidence.store.values import RunAction
 from publish.publication import manifest, part_writer
 from publish.publication.part_writer import PartWriter
 from publish.views.public_servers import PublicServer
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pipeline, schedule
 from workers.concurrency import Halt
@@ -27,6 +30,7 @@ from workers.runs.options import RunOptions
 
 RUN = "20261121T030000Z-nightly"
 SERVERS = 7
+SHORT = timedelta(seconds=0.3)
 
 
 class Killed(BaseException):
@@ -68,10 +72,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @asynccontextmanager
-async def _scored(folder: Path, unscored: int = 0) -> AsyncIterator[Context]:
+async def _scored(folder: Path, unscored: int = 0, **changes: object) -> AsyncIterator[Context]:
     """A night whose servers are scored, all or all but the first ones."""
     world = World([ScriptedRegistry("first", [[ref(number) for number in range(SERVERS)]])], [ScriptedCollector()])
-    async with context(folder, world) as ctx:
+    async with context(folder, world, **changes) as ctx:
         run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)), run_id=RUN)
         await pipeline.discover(ctx, run)
         await pipeline.collect(ctx, run, ctx.store.list_planned_servers(RUN))
@@ -184,6 +188,54 @@ def test_a_publisher_waits_for_the_parts_that_another_one_writes(tmp_path: Path,
             _check_published(ctx)
 
     asyncio.run(main())
+
+
+@pytest.mark.usefixtures("all_events")
+def test_a_part_that_takes_longer_than_its_lease_is_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: list[int]
+) -> None:
+    write, renew, clock = PartWriter.write, PublicationParts.renew, SteppingClock(NIGHT)
+    renewed, begun, slow = list[bool](), list[int](), threading.Event()
+    failures = [RuntimeError("a bug"), StoreUnavailable("away")]
+
+    def stepping(self: PublicationParts, part: PublicationPart, *, ttl: timedelta, now: datetime) -> bool:
+        if part.number == 0 and failures:
+            raise failures.pop()
+        held = renew(self, part, ttl=ttl, now=now)
+        if part.number == 0:
+            renewed.append(held)
+            clock.step(SHORT / 3)
+        return held
+
+    def slowly(self: PartWriter, part: PublicationPart) -> bool:
+        begun.append(part.number)
+        if begun.count(0) == 1 and part.number == 0:
+            slow.wait(300)
+        return write(self, part)
+
+    async def main() -> None:
+        async with _scored(tmp_path, lease_ttl=SHORT) as ctx:
+            ctx.clock = clock
+            await pipeline.begin_publication(ctx, ctx.store.list_runs()[0].run)
+            monkeypatch.setattr(PublicationParts, "renew", stepping)
+            monkeypatch.setattr(PartWriter, "write", slowly)
+            first = asyncio.create_task(closing.publish_parts(ctx, RUN, Halt()))
+            while not begun:
+                await asyncio.sleep(0.01)
+            while len(renewed) < 6 and all(renewed):  # twice as long as a lease lasts
+                await closing.publish_parts(ctx, RUN, Halt())
+                await asyncio.sleep(0.01)
+            slow.set()
+            await first
+            assert all(renewed)
+            assert sorted(written) == [0, 1, 2, 3]
+            await closing.publish_run(ctx, RUN)
+            _check_published(ctx)
+
+    with capture_logs() as logs:
+        asyncio.run(asyncio.wait_for(main(), 300))
+    refused = [(line["error"], line["part"]) for line in logs if line["event"] == "leases_not_renewed"]
+    assert refused == [("StoreUnavailable", 0), ("RuntimeError", 0)]
 
 
 @pytest.mark.usefixtures("all_events")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import select
 
 from evidence.model import ServerId
 from evidence.store import ListedServer, ListingQuery, RunAction, RunEvent, RunState, Stage, Store, open_store
 from evidence.store.database import Database
 from evidence.store.runs.publication_parts import PublicationPart
+from evidence.store.tables.core import PUBLICATION_PART
 from tests.evidence.store.build import AS_OF, body, card, record
 from tests.evidence.store.listing_samples import RUN, know, make_many
 
@@ -42,6 +44,13 @@ def held(store: Store) -> PublicationPart:
     part = lease(store)
     assert part is not None
     return part
+
+
+def take_over(database: Database, store: Store) -> PublicationPart | None:
+    """Lease a part whose lease has expired by the clock of PostgreSQL."""
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE publication_part SET leased_until = now()")
+    return lease(store)
 
 
 def listed(rows: list[ListedServer], part: PublicationPart) -> list[ListedServer]:
@@ -109,12 +118,7 @@ def test_a_part_of_a_killed_worker_is_leased_again_and_its_late_write_is_refused
     store.publication.begin(RUN, 100, AS_OF)
     first = held(store)
     assert lease(store) is None
-    if database.is_sqlite:
-        second = lease(store, TTL)
-    else:
-        with database.writing() as connection:
-            connection.exec_driver_sql("UPDATE publication_part SET leased_until = now()")
-        second = lease(store)
+    second = lease(store, TTL) if database.is_sqlite else take_over(database, store)
     assert second is not None
     assert (second.servers, second.token) == (first.servers, first.token + 1)
     assert not store.publication.finish(first, listed(rows, first)[:2], b"late")
@@ -123,6 +127,24 @@ def test_a_part_of_a_killed_worker_is_leased_again_and_its_late_write_is_refused
     assert list(store.publication.read_counts(RUN)) == [b"{}"]
     publish(store)
     assert sorted(shown(store)) == [one.server.id for one in rows]
+
+
+def test_a_renewed_part_is_not_leased_again(store: Store, rows: list[ListedServer], database: Database) -> None:
+    store.publication.begin(RUN, 100, AS_OF)
+    first = held(store)
+    assert store.publication.renew(first, ttl=3 * TTL, now=AS_OF)
+    with database.reading() as connection:
+        until = connection.scalar(select(PUBLICATION_PART.c.leased_until))
+    if database.is_sqlite:
+        assert until == AS_OF + 3 * TTL
+        assert lease(store, TTL) is None
+    else:
+        assert until > datetime.now(UTC) + 2 * TTL
+    second = lease(store, 3 * TTL) if database.is_sqlite else take_over(database, store)
+    assert second is not None
+    assert not store.publication.renew(first, ttl=TTL, now=AS_OF), "it was leased again"
+    assert store.publication.finish(second, rows, b"{}")
+    assert not store.publication.renew(second, ttl=TTL, now=AS_OF), "it is done"
 
 
 def test_two_publishers_at_once_write_each_part_once(store: Store, rows: list[ListedServer], url: str) -> None:
