@@ -82,6 +82,8 @@ async def start_in_box(
         undo.callback(observation.end)
         if group is not None:
             await group.add_process(init.pid)
+            if monitor is not None:
+                monitor.few = not group.shares_processors(init.pid)
         try:
             _open_gate(init, box.limits, identity, gate)
         except OSError as error:

@@ -20,6 +20,9 @@ OWN: Final = Path("/proc/self/cgroup")
 # More than the limit of the watchdog, which can report why it kills: memory files and kernel memory count here too.
 SLACK: Final = 128 * MIB
 PERIOD: Final = 100_000  # microseconds
+CPU_SHARES: Final = ("cpu.shares", "cpu.weight")
+"""In every group of the controller of processors: version 1, version 2."""
+
 _TRIES, _PAUSE = 200, 0.01  # two seconds for the kernel to end killed processes
 _numbers = itertools.count()
 
@@ -52,6 +55,15 @@ class ControlGroup:
         """Close the task files after the child has entered."""
         for file in self.task_files:
             os.close(file)
+
+    def shares_processors(self, pid: int) -> bool:
+        """Whether the kernel shares the processors among groups, and not among sessions, for this process."""
+        groups = {folder.name for folder in self.folders if any((folder / name).exists() for name in CPU_SHARES)}
+        try:
+            lines = Path(f"/proc/{pid}/cgroup").read_text("ascii", "replace").splitlines()
+        except OSError:
+            return False
+        return any(line.rpartition("/")[2] in groups for line in lines)
 
     def starved(self) -> bool:
         """Whether the kernel killed a member because of the memory limit of the group."""

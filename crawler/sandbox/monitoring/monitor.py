@@ -31,8 +31,8 @@ FIRST_EXEC_MILLISECONDS = 10_000
 BATCH = 16
 FREE_CALLS = 4096  # calls that are continued at once; later ones are delayed by PAUSE, so that a flood costs us little
 PAUSE = 0.01
-# Sessions that a box may start: the scheduler shares the processors among sessions (sched(7), autogroup), so that a box
-# with sixty would leave its neighbours a thirtieth of them.
+# Sessions that a box without a control group for processors may start: the scheduler shares the processors among
+# sessions (sched(7), autogroup), so that a box with sixty would leave its neighbours a thirtieth of them.
 SESSIONS = 4
 
 
@@ -125,10 +125,14 @@ class ListenerHandover:
 
 @dataclass(slots=True)
 class SyscallMonitor:
-    """Receives the held calls of a box in the event loop, from `start` to `end`."""
+    """Receives the held calls of a box in the event loop, from `start` to `end`.
+
+    A box whose sessions are not `few` may start as many as it may start processes.
+    """
 
     listener: int
     machine: str
+    few: bool = True
     events: SyscallEvents = field(default_factory=SyscallEvents)
     _started: bool = False
     _answered: int = 0
@@ -175,7 +179,7 @@ class SyscallMonitor:
         try:
             self._record_call(name, notice)
         finally:
-            if self._sessions > SESSIONS and name == "setsid":
+            if name == "setsid" and self.few and self._sessions > SESSIONS:
                 syscall_notification.refuse_call(self.listener, notice, errno.EPERM)
             else:
                 syscall_notification.continue_call(self.listener, notice)

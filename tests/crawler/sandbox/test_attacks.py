@@ -14,7 +14,8 @@ import pytest
 from crawler.sandbox import Limits
 from crawler.sandbox.boxes import bubblewrap, child_preparation
 from crawler.sandbox.boxes.process_tree import list_descendants
-from crawler.sandbox.kernel import user_ids
+from crawler.sandbox.kernel import cgroup, user_ids
+from crawler.sandbox.kernel.cgroup import ControlGroup
 from crawler.sandbox.monitoring.monitor import SESSIONS
 from evidence.model import Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, alive, attack, sandbox
@@ -135,8 +136,19 @@ def test_box_is_made_where_only_bubblewrap_may_mount(cache: Path, monkeypatch: p
     assert end.stderr == "sandbox: stopped at the limit of 2048 temporary files"
 
 
-def test_few_sessions_can_be_started(cache_of: Path) -> None:
+def test_few_sessions_can_be_started_where_they_share_the_processors(
+    cache_of: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroup, "_parents", lambda _: iter(()))
     found, _ = attack(cache_of, "sessions", "12")
+    assert found["sessions"] == SESSIONS
+
+
+def test_few_sessions_can_be_started_when_the_group_of_processors_was_not_entered(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ControlGroup, "enter", lambda _: None)
+    found, _ = attack(cache, "sessions", "12")
     assert found["sessions"] == SESSIONS
 
 

@@ -97,6 +97,12 @@ def test_every_controller_holds_the_box(cache: Path, controller: str) -> None:
     assert len(asyncio.run(scenario())) >= 2
 
 
+@pytest.mark.skipif(not os.access(cgroup.ROOT / "cpu" / "cgroup.procs", os.W_OK), reason="no group for processors")
+def test_a_box_with_a_share_of_the_processors_starts_daemons_as_it_likes(cache: Path) -> None:
+    found, _ = attack(cache, "sessions", "12")
+    assert found["sessions"] == 12
+
+
 def test_box_that_the_kernel_stops_for_memory_says_so(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_tree, "measure_private_memory", lambda _: 0)  # faster than any watchdog
     monkeypatch.setattr(cgroup, "SLACK", 0)
