@@ -17,7 +17,9 @@ from publish.web.context import CACHE_PUBLIC, SiteContext
 MOST: Final = 50_000
 """Addresses in one file: https://www.sitemaps.org/protocol.html"""
 
-_DIGITS: Final = "0123456789abcdef"
+_PARTS: Final = tuple(f"{number:02x}" for number in range(256))
+"""The first two digits of ids: a file for each holds its share of twelve million servers."""
+
 PAGES: Final = (
     "/",
     "/servers",
@@ -47,7 +49,7 @@ Sitemap: {sitemap}
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """Both; with more servers than fit one file, the sitemap is an index with one file for each first digit of ids."""
+    """Both; with more servers than fit a file, the sitemap is an index with a file for each two first digits of ids."""
     router = APIRouter()
     headers = {"cache-control": CACHE_PUBLIC}
 
@@ -61,7 +63,7 @@ def routes(site: SiteContext) -> APIRouter:
         if DashboardNumbers.read(site.store).servers > MOST - len(PAGES):
             files = [
                 site.absolute("/sitemap-pages.xml"),
-                *(site.absolute(f"/sitemap-{digit}.xml") for digit in _DIGITS),
+                *(site.absolute(f"/sitemap-{digits}.xml") for digits in _PARTS),
             ]
             return Response(_document("sitemapindex", map(_sitemap, files)), headers=headers, media_type=_TYPE)
         found = (*_of_pages(site), *_of_servers(site))
@@ -69,7 +71,7 @@ def routes(site: SiteContext) -> APIRouter:
 
     @router.get("/sitemap-{part}.xml")
     def part_of_sitemap(part: str) -> Response:
-        if part != "pages" and part not in _DIGITS:
+        if part != "pages" and part not in _PARTS:
             raise HTTPException(404)
         found = _of_pages(site) if part == "pages" else _of_servers(site, part)
         return Response(_document("urlset", found), headers=headers, media_type=_TYPE)
@@ -81,9 +83,9 @@ def _of_pages(site: SiteContext) -> Iterator[str]:
     return (_url(site.absolute(path)) for path in PAGES)
 
 
-def _of_servers(site: SiteContext, digit: str = "") -> Iterator[str]:
-    """The pages of servers past the gate, or of those whose id begins with a digit."""
-    found = site.store.listing.list_indexable(f"srv_{digit}")
+def _of_servers(site: SiteContext, digits: str = "") -> Iterator[str]:
+    """The pages of servers past the gate, or of those whose id begins with these digits."""
+    found = site.store.listing.list_indexable(f"srv_{digits}")
     return (_url(site.absolute(f"/servers/{server}"), as_of) for server, as_of in found)
 
 
