@@ -102,16 +102,19 @@ def count_held_items(connection: Connection, run_id: str) -> int:
     return connection.scalar(select(func.count()).where(*is_open, RUN_ITEM.c.leased_by.is_not(None))) or 0
 
 
-def list_postponed_servers(connection: Connection, run_id: str, reasons: Collection[str]) -> dict[ServerId, str]:
-    """Servers that were postponed for one of the reasons and are not collected yet, with the reason."""
+def list_postponed_servers(
+    connection: Connection, run_id: str, reasons: Collection[str], *, limit: int, after: ServerId = ""
+) -> dict[ServerId, str]:
+    """The next servers, by id, that were postponed for one of the reasons and not collected yet, with the reason."""
     query = select(SERVER.c.id, RUN_ITEM.c.last_error).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
     open_ones = (
         RUN_ITEM.c.run_key == find_run_key(connection, run_id),
         RUN_ITEM.c.stage.in_([stage.value for stage in (Stage.COLLECT, Stage.PROBE, Stage.SANDBOX)]),
         RUN_ITEM.c.done_at.is_(None),
         RUN_ITEM.c.last_error.in_(sorted(reasons)),
+        SERVER.c.id > after,
     )
-    return dict(connection.execute(query.where(*open_ones)).all())
+    return dict(connection.execute(query.where(*open_ones).order_by(SERVER.c.id).limit(limit)).all())
 
 
 def count_probes_without_evidence(

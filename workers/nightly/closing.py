@@ -136,7 +136,7 @@ def is_past_deadline(ctx: Context, row: RunRow) -> bool:
 
 async def _finished(ctx: Context, row: RunRow, halt: Halt) -> RunProgress:
     """Record postponed servers, score the remaining ones, and return the progress of the run."""
-    await absent_servers.record_pending_retries(ctx, row.run)
+    await absent_servers.record_pending_retries(ctx, row.run, halt)
     unscored = await asyncio.to_thread(ctx.store.list_pending_servers, row.run.id, Stage.SCORE)
     # A server that crashed a worker would crash the publisher for ever: its message returns, and tries are not counted.
     suspects = set(

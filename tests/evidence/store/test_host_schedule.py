@@ -9,7 +9,7 @@ import pytest
 
 from evidence.kinds import drift
 from evidence.kinds.samples import Sample
-from evidence.model import Absent, Reason, Trigger
+from evidence.model import Absent, Reason, ServerId, Trigger
 from evidence.store import IllegalRunChange, Retest, RetestState, RunAction, RunEvent, Stage, Store
 from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, run
 
@@ -102,14 +102,21 @@ def test_of_a_run_that_does_not_go_on_nothing_is_handed_out(store: Store, what: 
         assert list(store.lease_servers(RUN, stage, "w", limit=9, ttl=TTL, now=LATER)) == []
 
 
+def _list_postponed(store: Store, limit: int = 9, after: ServerId = "") -> dict[ServerId, str]:
+    return store.list_postponed_servers(RUN, {"timeout", "unreachable"}, limit=limit, after=after)
+
+
 def test_servers_put_back_are_known_with_their_reason_until_they_are_collected(store: Store) -> None:
     ids = [one.id for one in planned(store, 4)]
     for server, why in zip(ids, ("timeout", "unreachable", "the host rests"), strict=False):
         assert store.postpone_servers(RUN, Stage.COLLECT, [server], delay=TTL, why=why, most=1, now=LATER) == [server]
         assert store.postpone_servers(RUN, Stage.COLLECT, [server], delay=TTL, why=why, most=1, now=LATER) == []
-    assert store.list_postponed_servers(RUN, {"timeout", "unreachable"}) == {ids[0]: "timeout", ids[1]: "unreachable"}
+    assert _list_postponed(store) == {ids[0]: "timeout", ids[1]: "unreachable"}
+    first, last = sorted(ids[:2])
+    assert list(_list_postponed(store, limit=1)) == [first]
+    assert list(_list_postponed(store, after=first)) == [last]
     store.put_records(RUN, [], done=ids[:1], at=LATER)
-    assert store.list_postponed_servers(RUN, {"timeout", "unreachable"}) == {ids[1]: "unreachable"}
+    assert _list_postponed(store) == {ids[1]: "unreachable"}
 
 
 def test_visits_are_counted_from_a_moment_on(store: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,10 +21,12 @@ from tests.sampling import some
 from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedFollower, ScriptedRegistry, World, context, ref, settings
 from workers import embedded, pipeline
+from workers.concurrency import Halt
 from workers.context import Context
 from workers.nightly import absent_servers, closing, steps
 from workers.runs.options import RunOptions
 from workers.stages.retries import TRANSIENT_REASONS, TRIES_KEY, RetryPolicy
+from workers.stages.server_collection import CollectedServer
 
 RUN = "20261121T030000Z-nightly"
 MINUTE = timedelta(minutes=1)
@@ -272,12 +274,38 @@ def test_what_is_known_of_a_project_stands_when_the_night_ends_too_early(tmp_pat
             clock.step(timedelta(days=1))
             run = await night.plan()
             await night.collect(run)
-            await absent_servers.record_pending_retries(ctx, run)
+            await absent_servers.record_pending_retries(ctx, run, Halt())
             (server,) = ctx.store.search_servers(_name(0))
             (dossier,) = ctx.store.read_dossiers(RUN, [server.id])
             assert dossier.read("repository") == Observed(b"{}")
             assert dossier.read(listing.KIND) == Absent(Reason.TIMEOUT, "the night ended before it was measured again")
             assert isinstance(dossier.read("drift"), Observed)
+
+    asyncio.run(main())
+
+
+def test_waiting_servers_are_recorded_a_few_at_a_time_until_the_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_collected, halt, stored = pipeline.store_collected, Halt(), list[int]()
+
+    async def storing(ctx: Context, run: Run, stage: Stage, collected: Sequence[CollectedServer]) -> frozenset[str]:
+        stored.append(len(collected))
+        halt.set()
+        return await store_collected(ctx, run, stage, collected)
+
+    async def main() -> None:
+        answers = {_name(number): _never(Reason.TIMEOUT) for number in range(5)}
+        async with _over(tmp_path, answers, count=5) as night:
+            run = await night.plan()
+            await night.collect(run)
+            monkeypatch.setattr(pipeline, "SERVERS_PER_CHUNK", 2)
+            monkeypatch.setattr(pipeline, "store_collected", storing)
+            await absent_servers.record_pending_retries(night.ctx, run, halt)
+            assert stored == [2]
+            await absent_servers.record_pending_retries(night.ctx, run, Halt())
+            assert stored == [2, 2, 1]
+            assert night.ctx.store.read_progress(RUN).done[Stage.COLLECT] == 5
 
     asyncio.run(main())
 
@@ -291,7 +319,7 @@ def test_nothing_is_recorded_of_waiting_servers_once_the_publication_has_begun(t
             run = await night.plan()
             await night.collect(run)
             ctx.store.publication.begin(RUN, 100, clock.wall())
-            await absent_servers.record_pending_retries(ctx, run)
+            await absent_servers.record_pending_retries(ctx, run, Halt())
             (server,) = ctx.store.search_servers(_name(0))
             (dossier,) = ctx.store.read_dossiers(RUN, [server.id])
             assert listing.KIND not in dossier.records
