@@ -33,13 +33,13 @@ NEVER_DUE: Final = datetime(9999, 1, 1, tzinfo=UTC)
 _YOUNG: Final = 2 / 3
 """A lease with more than this share of its time left is not renewed; holders call three times within its time."""
 
+# By key: of a new run the planner has no statistics, and would join all of its items with the servers.
 _TOKENS: Final = (
-    select(SERVER.c.id, RUN_ITEM.c.token)
-    .join(SERVER, SERVER.c.key == RUN_ITEM.c.server_key)
+    select(RUN_ITEM.c.server_key, RUN_ITEM.c.token)
     .where(
         RUN_ITEM.c.run_key == bindparam("run"),
         RUN_ITEM.c.stage == bindparam("stage"),
-        RUN_ITEM.c.server_key.in_(select(SERVER.c.key).where(matches_any(SERVER.c.id))),
+        matches_any(RUN_ITEM.c.server_key),
     )
     .order_by(RUN_ITEM.c.server_key)
 )
@@ -271,8 +271,10 @@ def _read_tokens(
     connection: Connection, query: Select[Any], run_id: str, stage: Stage, servers: Collection[ServerId]
 ) -> dict[ServerId, int]:
     run, newest = find_run_key(connection, run_id), dict[ServerId, int]()
-    for batch in split_batches(sorted(servers)):
-        newest |= dict(connection.execute(query, {"run": run, "stage": stage.value, KEYS: batch}).all())
+    ids = {key: server for server, key in find_known_server_keys(connection, sorted(servers)).items()}
+    for batch in split_batches(sorted(ids)):
+        found = connection.execute(query, {"run": run, "stage": stage.value, KEYS: batch})
+        newest |= {ids[key]: token for key, token in found}
     return newest
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import Connection, func, select, union, union_all, update
+from sqlalchemy import Connection, bindparam, func, select, union, union_all, update
 
 from evidence.model import ServerId
 from evidence.store.errors import UnknownServer
@@ -14,6 +15,7 @@ from evidence.store.leases.leasing import ALWAYS_DUE, NEVER_DUE, find_lost_lease
 from evidence.store.runs.record_counts import count_records
 from evidence.store.runs.run_states import plan_position_from_json, plan_position_to_json, set_run_state
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
 from evidence.store.tables.core import DROPPED_ITEM, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import SCORING
@@ -22,6 +24,13 @@ from evidence.store.values import COLLECT_STAGES, LeaseTokens, PlanPosition, Run
 _COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")
 _PLANNED = (*_COLUMNS, "carried")
 _UNIQUE = ("run_key", "stage", "server_key")
+
+# `done_at` is no condition: of a new run the planner has no statistics, and would read all of its open items.
+_STATES: Final = select(RUN_ITEM.c.server_key, RUN_ITEM.c.done_at).where(
+    RUN_ITEM.c.run_key == bindparam("run"),
+    RUN_ITEM.c.stage == bindparam("stage"),
+    matches_any(RUN_ITEM.c.server_key),
+)
 
 NO_STAGES: Mapping[ServerId, Stage] = {}
 NO_START_TIMES: Mapping[ServerId, datetime] = {}
@@ -81,16 +90,15 @@ def list_pending_servers(
     connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId] | None = None
 ) -> list[ServerId]:
     """Planned servers, of the given ones or of all, that have not passed a stage; sorted."""
-    query = (
-        select(SERVER.c.id)
-        .join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
-        .where(item_is_open(find_run_key(connection, run_id), stage))
-    )
+    run = find_run_key(connection, run_id)
     if servers is None:
-        return sorted(connection.scalars(query))
-    found: set[ServerId] = set()
-    for batch in split_batches(servers):
-        found.update(connection.scalars(query.where(SERVER.c.id.in_(batch))))
+        query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
+        return sorted(connection.scalars(query.where(item_is_open(run, stage))))
+    ids = {key: server for server, key in find_known_server_keys(connection, sorted(servers)).items()}
+    found: list[ServerId] = []
+    for batch in split_batches(sorted(ids)):
+        items = connection.execute(_STATES, {"run": run, "stage": stage.value, KEYS: batch})
+        found += [ids[row.server_key] for row in items if row.done_at is None]
     return sorted(found)
 
 
