@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -38,7 +39,7 @@ from evidence.store.listing.ranks import (
 from evidence.store.listing.search_words import SearchTerm, parse_search_terms, prefix_upper_bound
 from evidence.store.listing.server_packing import FilterGroups, unpack_server
 from evidence.store.listing.values import ListedServer, ListingPage, ListingQuery
-from evidence.store.listing.word_search import find_servers_by_words
+from evidence.store.listing.word_search import WordMatches, find_servers_by_words
 from evidence.store.servers.lookup import server_from_row
 from evidence.store.sql.json_columns import from_json
 from evidence.store.tables.core import RUN, SERVER
@@ -65,6 +66,12 @@ server; otherwise it would read all servers of the edition."""
 
 FEW: Final = 16
 """If less than one in this many servers matches the words of a search, the matches are read one by one."""
+
+MANY: Final = 3_000
+"""Words that this many servers match are common: a page is full before many servers are checked."""
+
+_REMEMBERED: Final = 10_000
+"""Searches that are remembered as common in an edition."""
 
 QueryConditions: TypeAlias = list[ColumnElement[bool]]
 
@@ -124,7 +131,7 @@ def read_page(
     sort = edition.sort(query)
     position = None if cursor is None else parse_cursor(cursor, sort)
     where = list_conditions(edition, query)
-    found = find_servers_by_words(connection, edition.key, parse_search_terms(query.text))
+    found = find_matches(connection, edition, parse_search_terms(query.text), MANY)
     where += found.conditions(connection)
     few = found.places is not None and len(found.places) * FEW < edition.servers
     rows = _rows(connection, edition, sort, where, position, reverse=query.reverse, limit=limit + 1, few=few)
@@ -146,6 +153,20 @@ def read_page(
         counted=counted,
         run=edition.run,
     )
+
+
+def find_matches(connection: Connection, edition: Edition, terms: Sequence[SearchTerm], most: int) -> WordMatches:
+    """The servers that match all terms, if they are fewer than `most`.
+
+    The database reads all matches of a common word before it returns the first one, so such words are remembered.
+    """
+    asked: tuple[int | SearchTerm, ...] = (most, *terms)
+    if asked in edition.common:
+        return WordMatches(edition.key, terms)
+    matches = find_servers_by_words(connection, edition.key, terms, most)
+    if matches.is_common and len(edition.common) < _REMEMBERED:
+        edition.common.add(asked)
+    return matches
 
 
 def find_listed(connection: Connection, server: ServerId) -> ListedServer | None:

@@ -15,13 +15,11 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from evidence.store.listing.queries import Edition, list_conditions, make_listed, select_servers
+from evidence.store.listing.queries import Edition, find_matches, list_conditions, make_listed, select_servers
 from evidence.store.listing.search_words import SearchTerm, parse_search_terms
 from evidence.store.listing.values import ListingPage, ListingQuery
 from evidence.store.listing.word_search import (
-    WordMatches,
     WordTexts,
-    find_servers_by_words,
     has_any_word,
     is_at_places,
     read_word_texts,
@@ -45,9 +43,6 @@ JOINT: Final = 5_000
 
 _EXAMINED: Final = 100
 """Candidates whose words are read: those that match the rarest terms and have the most points."""
-
-_REMEMBERED: Final = 10_000
-"""Searches that are remembered as common in an edition."""
 
 _POINTS: Final = 1_000_000  # of 100 points, in the unit of the index
 
@@ -103,24 +98,10 @@ def _share_in(weight: float, text: str, term: SearchTerm) -> float:
 def _weigh(connection: Connection, edition: Edition, terms: Iterable[SearchTerm]) -> list[WeighedTerm]:
     found = []
     for term in terms:
-        places = _find_matches(connection, edition, [term], RARE).places
+        places = find_matches(connection, edition, [term], RARE).places
         many = RARE if places is None else len(places)
         found.append(WeighedTerm(term, places, math.log1p(edition.servers / max(1, many))))
     return found
-
-
-def _find_matches(connection: Connection, edition: Edition, terms: Sequence[SearchTerm], most: int) -> WordMatches:
-    """The servers that match all terms, if they are fewer than `most`.
-
-    The database reads all matches of a common word before it returns the first one, so such words are remembered.
-    """
-    asked: tuple[int | SearchTerm, ...] = (most, *terms)
-    if asked in edition.common:
-        return WordMatches(edition.key, terms)
-    matches = find_servers_by_words(connection, edition.key, terms, most)
-    if matches.is_common and len(edition.common) < _REMEMBERED:
-        edition.common.add(asked)
-    return matches
 
 
 def _find_candidates(
@@ -134,7 +115,7 @@ def _find_candidates(
     points = {row.place: _points_of(row.score) for row in rare}
     common = [term.term for term in terms if term.places is None]
     if common and len(points) < _EXAMINED:
-        matches = _find_matches(connection, edition, common, JOINT)
+        matches = find_matches(connection, edition, common, JOINT)
         best = ranked.order_by(order.rank, order.place).limit(_EXAMINED)
         having_all = connection.execute(best.where(*matches.conditions(connection)))
         points |= {row.place: _points_of(row.score) for row in having_all}

@@ -36,9 +36,6 @@ from evidence.store.listing.search_words import TEXT_FIELDS, SearchTerm, ServerW
 from evidence.store.sql.json_columns import to_json
 from evidence.store.tables.listing import LISTING_ORDER
 
-MANY: Final = 3_000
-"""Words that this many servers match are common: a page is full before many servers are checked."""
-
 # On SQLite a row id is the key of the edition, shifted by 32 bits, plus the place of the server.
 _INSERT_SQLITE: Final = (
     "INSERT INTO listing_text (rowid, name, purpose, tools, readme) VALUES ((? << 32) + ?, ?, ?, ?, ?)"
@@ -107,15 +104,12 @@ class WordMatches:
         return [_has_words(self.edition, _tsquery_of_all(self.terms))]
 
 
-def find_servers_by_words(
-    connection: Connection, edition: int, terms: Sequence[SearchTerm], most: int | None = None
-) -> WordMatches:
-    """Find the servers that match all terms, if they are fewer than `most`, by default MANY."""
+def find_servers_by_words(connection: Connection, edition: int, terms: Sequence[SearchTerm], most: int) -> WordMatches:
+    """Find the servers that match all terms, if they are fewer than `most`."""
     if not terms:
         return WordMatches(edition)
-    limit = MANY if most is None else most
-    found = _find(connection, edition, terms, limit)
-    return WordMatches(edition, terms, frozenset(found) if len(found) < limit else None)
+    found = _find(connection, edition, terms, most)
+    return WordMatches(edition, terms, frozenset(found) if len(found) < most else None)
 
 
 def has_any_word(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> ColumnElement[bool]:

@@ -206,10 +206,21 @@ def test_many_are_said_to_be_more(store: Store, monkeypatch: pytest.MonkeyPatch)
     page = store.listing.read_page(ListingQuery(text="io"), limit=20)
     assert (page.total, page.counted, len(page.servers)) == (None, 10, 20)
     assert store.listing.read_page(ListingQuery(text="io"), limit=40).total == 40  # all of them can be seen
-    monkeypatch.setattr("evidence.store.listing.word_search.MANY", 30)
+    monkeypatch.setattr("evidence.store.listing.queries.MANY", 30)
     page = store.listing.read_page(ListingQuery(text="io"), limit=5)
     assert (page.total, page.counted, len(page.servers)) == (None, 5, 5)
     assert store.listing.read_page(ListingQuery()).total == 40
+
+
+def test_the_matches_of_a_common_word_are_read_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidence.store.listing.queries.MANY", 30)
+    show(store, make_many(40))
+    pages = [list(walk(store, ListingQuery(text="io"), 7))]
+    monkeypatch.delattr("evidence.store.listing.word_search._find")  # reads all matches
+    pages.append(list(walk(store, ListingQuery(text="io"), 7)))
+    assert pages[0] == pages[1]
+    with pytest.raises(NameError):
+        store.listing.read_page(ListingQuery(text="weather"))
 
 
 @pytest.mark.parametrize("many", [1, 20, 10_000])
@@ -218,7 +229,7 @@ def test_search_finds_the_same_however_common_a_word_is(
 ) -> None:
     rows = make_many(60)
     show(store, rows)
-    monkeypatch.setattr("evidence.store.listing.word_search.MANY", many)
+    monkeypatch.setattr("evidence.store.listing.queries.MANY", many)
     for text in ("io", "io weath", "we ma", "npm git", "weather mail"):
         having = [one for one in rows if all(_has(one, term) for term in parse_search_terms(text))]
         assert having
@@ -240,7 +251,7 @@ def test_syntax_of_full_text_queries_in_a_question_is_no_syntax(
 ) -> None:
     rows = make_many(30)
     show(store, rows)
-    monkeypatch.setattr("evidence.store.listing.word_search.MANY", many)
+    monkeypatch.setattr("evidence.store.listing.queries.MANY", many)
     for asked in HOSTILE:
         having = [one for one in rows if all(_has(one, term) for term in parse_search_terms(asked))]
         query = ListingQuery(text=asked)
@@ -256,7 +267,7 @@ SCRIPTS = (
 
 @pytest.mark.parametrize("many", [1, 10_000])
 def test_words_of_every_script_are_found_without_case(store: Store, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evidence.store.listing.word_search.MANY", many)
+    monkeypatch.setattr("evidence.store.listing.queries.MANY", many)
     servers = {asked: make_server(f"npm:s-{number}", name) for number, (name, asked) in enumerate(SCRIPTS)}
     chance = random.Random(1)
     show(store, sorted((make_listed(one, chance, RUN) for one in servers.values()), key=lambda one: one.server.id))
