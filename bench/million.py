@@ -4,7 +4,8 @@ A real PostgreSQL holds so many made-up servers with the records, receipts and l
 bodies are those of fifty models, so bytes are without new bodies (`bench.history` has them). One server in forty is at
 one host, whose window lets half of them take part. Measured are the next night's walk over unchanged entries, its whole
 plan, leases, results and scores of `--sample` servers, a sweep, the export of the first `--sample` servers of
-the published night, its listing index, pages of the list, and the publication of a run of `--sample` servers beside it.
+the published night, its listing index, pages of the list, and the publication of the whole next night. Of its parts
+those of `--sample` servers are written; the others are copied inside the database from the published night.
 Milliseconds per server (of pages and sweeps: each) are CPU of this process, CPU of PostgreSQL, and the clock's.
 """
 
@@ -31,8 +32,11 @@ from bench.site_load.filling import COMMON, FIRST, MODELS, Filled, list_nights, 
 from evidence.model import Dossier, Run, Trigger
 from evidence.store import ListingQuery, Stage, Store, StoredScorecard
 from evidence.store.database import Database
+from evidence.store.listing.published_edition import find_published_edition_key
+from evidence.store.listing.ranks import BY_NAME, UNRANKED
+from evidence.store.runs.publication_parts import PublicationPart
 from publish.publication import run_export
-from publish.publication.manifest import RUN_FILES
+from publish.publication.part_writer import RUN_FILES, PartWriter
 from tests.dossiers import captures
 from tests.servers.postgres import PostgresServer, postgres_server
 from tests.workers.world import World, context
@@ -53,15 +57,48 @@ _SECONDS_A_SERVER: Final = 8.0 * (0.6 + 0.3)
 _PUBLISHED: Final = "night-000"
 _PAGES: Final = 200
 
-_COPY: Final = """
+_RESULTS: Final = """
 INSERT INTO {table} (run_key, server_key, shape_key, {columns})
 SELECT run.key, old.server_key, old.shape_key, {old} FROM run
 JOIN run_item item ON item.run_key = run.key AND item.stage = 'collect'
 JOIN run earlier ON earlier.id = 'night-000'
 JOIN {table} old ON old.run_key = earlier.key AND old.server_key = item.server_key
-WHERE run.id = %s
+WHERE run.id = %s ON CONFLICT DO NOTHING
 """
-_COPIED: Final = {"record_set": ("blobs", "notes"), "scoring": ("blobs", "receipts")}
+_RESULT_COLUMNS: Final = {"record_set": ("blobs", "notes"), "scoring": ("blobs", "receipts")}
+_DONE: Final = """
+UPDATE run_item SET done_at = now(), leased_until = NULL WHERE run_key = (SELECT key FROM run WHERE id = %s)
+"""
+
+# Of an edition that is being written, of the published one, and of the places that are not written.
+_NUMBERS: Final = """
+UPDATE listing_edition new SET kinds = old.kinds, facets = old.facets, rubrics = old.rubrics
+FROM listing_edition old WHERE new.key = %s AND old.key = %s
+"""
+_PLACES: Final = """
+CREATE TEMPORARY TABLE copied AS
+SELECT part.edition, (part.first + listed.ordinality - 1)::integer AS place, old.place AS old_place, old.server_key
+FROM publication_part part
+CROSS JOIN LATERAL jsonb_array_elements_text(convert_from(part.servers, 'UTF8')::jsonb)
+WITH ORDINALITY AS listed (key, ordinality)
+JOIN listing_server old ON old.edition = %s AND old.server_key = listed.key::integer
+WHERE part.edition = %s AND part.counts IS NULL
+"""
+_LINES: Final = """
+INSERT INTO {table} (edition, place, {columns}) SELECT copied.edition, copied.place, {old} FROM copied
+JOIN {table} old ON old.edition = %s AND old.place = copied.old_place {which}
+"""
+_LINE_COLUMNS: Final = {
+    "listing_server": ("server_key", "name", "seen", "kind", "facets", "body"),
+    "listing_order": ("sort", "rank", "kind", "facets", "grade", "score"),
+    "listing_text": ("name", "purpose", "tools", "readme", "words"),
+}
+_NOT_COMPLETED: Final = {"listing_order": f"AND old.sort <> {BY_NAME} AND old.rank <> {UNRANKED}"}
+_COUNTS: Final = """
+UPDATE publication_part SET counts = written.counts
+FROM (SELECT counts FROM publication_part WHERE edition = %s AND counts IS NOT NULL LIMIT 1) written
+WHERE edition = %s AND publication_part.counts IS NULL
+"""
 
 
 @dataclass
@@ -119,7 +156,7 @@ async def _measure(server: PostgresServer, home: Path, number: int, sample: int)
         _read_pages(ctx.store, stored.filled, measured)
         measured.found["bytes"] = _sizes(url, number)
         print(f"  bytes: {json.dumps(measured.found['bytes'])}", flush=True)
-        await _publish(ctx, url, measured, sample)
+        await _publish(ctx, night, url, measured, sample)
         database.close()
     return measured.found
 
@@ -165,7 +202,8 @@ def _work(ctx: Context, run: Run, measured: Measured, sample: int) -> None:
             tokens = {server: leased[server] for server in done}
             store.put_records(run.id, records, done=done, at=FIRST, stage=Stage.PROBE, onward={}, tokens=tokens)
     scoring: dict[str, int] = {}
-    with measured.step("lease to score", len(made)):
+    due = store.count_due_servers(run.id, FIRST)[Stage.SCORE]  # also those that keep their evidence
+    with measured.step("lease to score", due):
         while more := _lease(store, run, Stage.SCORE):
             scoring |= more
     with measured.step("store receipts", len(made)):
@@ -239,25 +277,58 @@ def _export(store: Store, measured: Measured, number: int, sample: int) -> None:
                 return
 
 
-async def _publish(ctx: Context, url: str, measured: Measured, sample: int) -> None:
-    """A run of some of the servers, with the results of the published night."""
-    options = RunOptions(registries=("official",), limit=sample)
-    run = _start(ctx, "night-003", options)
-    planner = planning.Planner(ctx, run, options, ["official"])
-    while planner.plan_part():
-        pass
-    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-        for table, columns in _COPIED.items():
-            old = ", ".join(f"old.{column}" for column in columns)
-            connection.execute(_COPY.format(table=table, columns=", ".join(columns), old=old).encode(), [run.id])
-        done = "UPDATE run_item SET done_at = now() WHERE run_key = (SELECT key FROM run WHERE id = %s)"
-        connection.execute(done.encode(), [run.id])
+async def _publish(ctx: Context, run: Run, url: str, measured: Measured, sample: int) -> None:
+    """The whole night, with the results of the published one; parts that are not written are copied from its list."""
+    number = ctx.store.read_progress(run.id).planned
+    for table, columns in _RESULT_COLUMNS.items():
+        old = ", ".join(f"old.{column}" for column in columns)
+        _execute(url, _RESULTS.format(table=table, columns=", ".join(columns), old=old), [run.id])
+    _execute(url, _DONE, [run.id])
     vacuum(url)
+    with measured.step("begin to publish", number):
+        await pipeline.begin_publication(ctx, run, late=True)
+    edition, published = ctx.store.publication.find_edition(run.id), _find_published_edition(url)
+    _execute(url, _NUMBERS, [edition, published])
     with measured.step("publish", sample):
+        writer, written = PartWriter(ctx.store, run), 0
+        while written < sample and (part := _lease_part(ctx, run)):
+            assert writer.write(part)
+            written += len(part.servers)
+    _copy_parts(url, edition, published)
+    with measured.step("end to publish", number):
         await pipeline.publish(ctx, run, late=True)
     row = ctx.store.find_run(run.id)
     assert row is not None
     assert row.published_at is not None
+    assert ctx.store.listing.read_page(ListingQuery()).total == number - MODELS  # which have no results in this run
+
+
+def _lease_part(ctx: Context, run: Run) -> PublicationPart | None:
+    return ctx.store.publication.lease(run.id, ttl=ctx.settings.lease_ttl, now=ctx.clock.wall())
+
+
+def _find_published_edition(url: str) -> int | None:
+    database = Database(url)
+    with database.reading() as connection:
+        found = find_published_edition_key(connection)
+    database.close()
+    return found
+
+
+def _copy_parts(url: str, edition: int | None, published: int | None) -> None:
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        connection.execute(_PLACES.encode(), [published, edition])
+        for table, columns in _LINE_COLUMNS.items():
+            old, which = ", ".join(f"old.{column}" for column in columns), _NOT_COMPLETED.get(table, "")
+            query = _LINES.format(table=table, columns=", ".join(columns), old=old, which=which)
+            connection.execute(query.encode(), [published])
+        connection.execute(_COUNTS.encode(), [edition, edition])
+    vacuum(url)
+
+
+def _execute(url: str, query: str, values: Sequence[object]) -> None:
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(query.encode(), values)
 
 
 def _sizes(url: str, number: int) -> dict[str, int]:
