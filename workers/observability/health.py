@@ -29,6 +29,9 @@ from workers.settings.environment import Settings
 METRICS_SECONDS: Final = 10.0
 READY_SECONDS: Final = 2.0
 PROBLEMS_SECONDS: Final = 300.0
+METRICS_TIMES: Final = 10
+"""The database of a large registry counts for seconds: metrics are kept so many times as long."""
+
 
 _Value = TypeVar("_Value")
 
@@ -48,7 +51,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         return await asyncio.to_thread(readiness_reader.check_availability)
 
     current, ready = (
-        CachedValue(read_status, METRICS_SECONDS, time),
+        CachedValue(read_status, METRICS_SECONDS, time, times=METRICS_TIMES),
         CachedValue(check_availability, READY_SECONDS, time),
     )
 
@@ -91,18 +94,26 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
 
 
 class CachedValue(Generic[_Value]):
-    """A cached value that is made again when it is older than `seconds`; concurrent callers wait for the same value."""
+    """A cached value that is made again when it is older than `seconds`; concurrent callers wait for the same value.
 
-    def __init__(self, make: Callable[[], Awaitable[_Value]], seconds: float, clock: Clock) -> None:
+    It is kept at least `times` as long as it took to make.
+    """
+
+    def __init__(
+        self, make: Callable[[], Awaitable[_Value]], seconds: float, clock: Clock, *, times: float = 0
+    ) -> None:
         self._make = make
+        self._times = times
         self._seconds = seconds
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._value: tuple[float, _Value] | None = None
+        self._value: tuple[float, _Value] | None = None  # with the time until which it is kept
 
     async def get(self) -> _Value:
         async with self._lock:
-            now = self._clock.monotonic()
-            if self._value is None or now - self._value[0] >= self._seconds:
-                self._value = (now, await self._make())
+            began = self._clock.monotonic()
+            if self._value is None or began >= self._value[0]:
+                made = await self._make()
+                ended = self._clock.monotonic()
+                self._value = (ended + max(self._seconds, self._times * (ended - began)), made)
             return self._value[1]

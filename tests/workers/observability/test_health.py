@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from socket import gethostname
 from typing import Any
@@ -26,9 +28,10 @@ from tests.servers import preloaded
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import valkey_server
+from tests.stepping_clock import SteppingClock
 from tests.workers import world
 from workers.observability import health
-from workers.observability.health import create_app
+from workers.observability.health import CachedValue, create_app
 from workers.observability.status import StatusReader, SystemStatus, Unavailable
 
 LISTENING = "_kombu.binding.celery.pidbox"  # where kombu keeps who takes questions for workers
@@ -94,6 +97,26 @@ def test_many_who_ask_at_once_cost_one_look(tmp_path: Path, monkeypatch: pytest.
         answers = list(pool.map(lambda _: one.get("/metrics").status_code, range(16)))
     assert answers == [200] * 16
     assert len(looks) == 1
+
+
+@pytest.mark.parametrize(("took", "kept"), [(0.5, 10.0), (4.0, 40.0)])
+def test_what_takes_long_to_read_is_read_seldom(took: float, kept: float) -> None:
+    clock, reads = SteppingClock(world.NIGHT), list[int]()
+
+    async def read() -> int:
+        clock.step(timedelta(seconds=took))
+        reads.append(1)
+        return len(reads)
+
+    async def main() -> None:
+        value = CachedValue(read, 10.0, clock, times=10)
+        assert await value.get() == 1
+        clock.step(timedelta(seconds=kept - 0.1))
+        assert await value.get() == 1
+        clock.step(timedelta(seconds=0.2))
+        assert await value.get() == 2
+
+    asyncio.run(main())
 
 
 def test_problems_are_logged_again_after_they_could_not_be_read(
