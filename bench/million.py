@@ -3,10 +3,10 @@
 A real PostgreSQL holds so many made-up servers with the records, receipts and listing index of one published night;
 bodies are those of fifty models, so bytes are without new bodies (`bench.history` has them). One server in forty is at
 one host, whose window lets half of them take part. Measured are the next night's walk over unchanged entries, its whole
-plan, leases, results and scores of `--sample` servers, a sweep, the export of the first `--sample` servers of
+plan, leases, results and scores of `--sample` servers, a sweep, a status, the export of the first `--sample` servers of
 the published night, its listing index, pages of the list, and the publication of the whole next night. Of its parts
 those of `--sample` servers are written; the others are copied inside the database from the published night.
-Milliseconds per server (of pages and sweeps: each) are CPU of this process, CPU of PostgreSQL, and the clock's.
+Milliseconds per server (of pages, sweeps, status: each) are CPU of this process, CPU of PostgreSQL, and the clock's.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from tests.workers.world import World, context
 from workers import pipeline
 from workers.context import Context
 from workers.nightly import closing
+from workers.observability.run_statistics import StoreStatisticsReader
 from workers.retention import drop_done_items
 from workers.runs.options import RunOptions
 from workers.stages import planning
@@ -150,6 +151,7 @@ async def _measure(server: PostgresServer, home: Path, number: int, sample: int)
         _plan(ctx, night, measured, number)
         _work(ctx, night, measured, sample)
         _sweep(ctx, night, measured)
+        _read_status(ctx, url, night, measured)
         _export(ctx.store, measured, number, sample)
         list_nights(ctx.store, database, stored, measured.step)
         vacuum(url)
@@ -243,6 +245,15 @@ def _sweep(ctx: Context, run: Run, measured: Measured) -> None:
             assert not closing.is_closing_due(ctx, row)
             ctx.store.release_expired_leases(run.id, FIRST)
             ctx.store.count_due_servers(run.id, FIRST)
+
+
+def _read_status(ctx: Context, url: str, run: Run, measured: Measured) -> None:
+    """What metrics and `hallmark status` read of the database: the items of a run are counted."""
+    reader = StoreStatisticsReader(url, ctx.clock)
+    with measured.step("status", 3):
+        for _ in range(3):
+            assert reader.read_statistics(run.id).has_due
+    reader.close()
 
 
 def _read_pages(store: Store, filled: Filled, measured: Measured) -> None:
