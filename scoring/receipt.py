@@ -37,10 +37,35 @@ class NotAReceipt(ValueError):
 
 def encode_scorecard(card: Scorecard) -> bytes:
     """Encode the card as RFC 8785 JSON; decimals are strings, so nothing is rounded."""
-    body = _plain_card(card)
+    body = describe_scorecard(card)
     if any(max(key, default="") > "\uffff" for key in card.facts):
         return canonical_json(body)  # only the order of astral keys differs from what the faster encoder writes
     return _encoded(body)
+
+
+def describe_scorecard(card: Scorecard) -> dict[str, Json]:
+    """The card as the JSON values that `encode_scorecard` writes."""
+    return {
+        **{name: getattr(card, name) for name in _AS_IS},
+        "score": _plain_result(card.score),
+        "as_of": card.as_of.isoformat(),
+        "coverage": format(card.coverage, "f"),
+        "floor": format(card.floor, "f"),
+        "ceiling": format(card.ceiling, "f"),
+        "lines": [_plain_line(line) for line in card.lines],
+        "dimensions": [
+            {
+                **_plain_weighted(dimension),
+                "status": dimension.status,
+                "components": [_plain_component(part) for part in dimension.components],
+            }
+            for dimension in card.dimensions
+        ],
+        "caveats": list(card.caveats),
+        "facts": dict(card.facts),
+        "versions": dict(card.versions),
+        "evidence": dict(card.evidence),
+    }
 
 
 def decode_scorecard(data: bytes) -> Scorecard:
@@ -165,30 +190,6 @@ def _read(data: bytes, parse: Callable[[bytes], Any]) -> Scorecard:
         return _card(dict(body) if isinstance(body, Mapping) else {})
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise NotAReceipt(f"not a scorecard: {type(error).__name__} at {error}") from error
-
-
-def _plain_card(card: Scorecard) -> dict[str, Json]:
-    return {
-        **{name: getattr(card, name) for name in _AS_IS},
-        "score": _plain_result(card.score),
-        "as_of": card.as_of.isoformat(),
-        "coverage": format(card.coverage, "f"),
-        "floor": format(card.floor, "f"),
-        "ceiling": format(card.ceiling, "f"),
-        "lines": [_plain_line(line) for line in card.lines],
-        "dimensions": [
-            {
-                **_plain_weighted(dimension),
-                "status": dimension.status,
-                "components": [_plain_component(part) for part in dimension.components],
-            }
-            for dimension in card.dimensions
-        ],
-        "caveats": list(card.caveats),
-        "facts": dict(card.facts),
-        "versions": dict(card.versions),
-        "evidence": dict(card.evidence),
-    }
 
 
 def _plain_weighted(part: DimensionScore | ComponentScore) -> dict[str, Json]:

@@ -24,6 +24,7 @@ from publish.views.evidence.server import view_record
 from publish.views.server_summary import summarize_server
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
+from scoring.receipt import describe_scorecard
 from scoring.results.outcome import Level, NotMeasured
 from tests.publish import samples
 from tests.sampling import some
@@ -74,7 +75,7 @@ def test_no_output_has_an_empty_reason(
         "scan": make_scan_document(dossier, cards, checks, decision),
         "sarif": sarif.render_sarif(dossier, cards, decision, code="0", location=""),
         "run file": describe_server(dossier),
-        "dataset": server_rows.make_receipt_rows(cards, "r", "npm")
+        "dataset": server_rows.make_receipt_rows(map(describe_scorecard, cards), "r", "npm")
         | {"server": [server_rows.make_server_row(dossier)]},
     }
     show_server(dossier, cards, evidence=True)

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evidence.canonical import canonical_json
@@ -23,7 +24,6 @@ from publish.datasets.format.tables import (
     SCORECARDS,
     SERVERS,
     TABLES,
-    TABLES_BY_NAME,
     Table,
 )
 from publish.datasets.rows.evidence_bodies import PublishedBody, publish_bodies
@@ -31,8 +31,7 @@ from publish.datasets.rows.rule_outcomes import make_outcome_rows
 from publish.formats.csv_columns import PROJECT_COLUMNS
 from publish.views.server_summary import estimate_listed_tokens, find_ecosystem, summarize_server
 from scoring.engine.assessment import Assessment
-from scoring.results.outcome import NotMeasured
-from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.receipt import decode_stored_scorecard, describe_scorecard
 
 if TYPE_CHECKING:  # it imports the store, which verification does not need
     from publish.views.public_servers import PublicServer
@@ -46,7 +45,7 @@ MAX_DECIMALS: Final = 28
 _WIDE: Final = Context(prec=60)
 _LAST: Final = Decimal(1).scaleb(-MAX_DECIMALS)
 _TEXTS: Final = {
-    table.name: frozenset(column.name for column in table.columns if column.type in {Type.TEXT, Type.JSON})
+    table.name: tuple(column.name for column in table.columns if column.type in {Type.TEXT, Type.JSON})
     for table in TABLES
 }
 
@@ -59,7 +58,7 @@ def make_server_rows(published: PublicServer, assessment: Assessment | None, run
     ecosystem = find_ecosystem(server)
     sheet = {
         SERVERS.name: [_repeat(SERVERS, make_server_row(published.dossier), {RUN: run, ECOSYSTEM: ecosystem})],
-        **make_receipt_rows(published.scorecards, run, ecosystem, cited),
+        **make_receipt_rows(_receipts(published), run, ecosystem, cited),
         OUTCOMES.name: list(make_outcome_rows(server.id, run, assessment)) if assessment else [],
         EVIDENCE.name: [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())],
     }
@@ -69,13 +68,22 @@ def make_server_rows(published: PublicServer, assessment: Assessment | None, run
     }
 
 
+def _receipts(published: PublicServer) -> Iterator[Mapping[str, Any]]:
+    """The receipts in JSON values. Those of older versions have no bounds; decoding adds them."""
+    for card, values in zip(published.cards, published.values, strict=True):
+        yield values if "floor" in values else describe_scorecard(decode_stored_scorecard(card.body))
+
+
 def make_receipt_rows(
-    cards: Iterable[Scorecard], run: str, ecosystem: str, cited: Mapping[str, str] | None = None
+    receipts: Iterable[Mapping[str, Any]], run: str, ecosystem: str, cited: Mapping[str, str] | None = None
 ) -> dict[str, list[Row]]:
-    """The rows of receipts: `scorecards`, `dimension_scores` and `lines`. `cited` renames digests of evidence."""
+    """The rows of receipts in JSON values: `scorecards`, `dimension_scores` and `lines`.
+
+    `cited` renames digests of evidence.
+    """
     found: dict[str, list[Row]] = {SCORECARDS.name: [], DIMENSIONS.name: [], LINES.name: []}
-    for card in cards:
-        key = {"server": card.server, RUN: run, "rubric": card.rubric, "version": card.version}
+    for card in receipts:
+        key = {"server": card["server"], RUN: run, "rubric": card["rubric"], "version": card["version"]}
         found[SCORECARDS.name].append({**key, ECOSYSTEM: ecosystem, **_scorecard(card)})
         found[DIMENSIONS.name] += _parts({**key, ECOSYSTEM: ecosystem}, card)
         found[LINES.name] += _lines(key, card, cited or {})
@@ -84,24 +92,17 @@ def make_receipt_rows(
 
 def format_decimal(value: Decimal) -> str:
     """A number as a string with at most MAX_DECIMALS decimals, without an exponent."""
-    text = format(value, "f")
-    if len(text) - text.find(".") <= MAX_DECIMALS + 1:
-        return text
-    exponent = value.as_tuple().exponent
-    if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
-        return format(value.quantize(_LAST, context=_WIDE).normalize(_WIDE), "f")
-    return text
+    return _shorten(format(value, "f"))
 
 
 def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """The rows with secrets masked and lone surrogates escaped."""
-    texts = {value for rows in sheet.values() for row in rows for value in row.values() if isinstance(value, str)}
+    shown = {name: [one for one in _TEXTS[name] if one in rows[0]] for name, rows in sheet.items() if rows}
+    texts: set[str] = set().union(*(map(itemgetter(one), sheet[name]) for name in shown for one in shown[name]))
+    texts.discard(None)  # type: ignore[arg-type]  # a column without a value
     if are_free_of_secrets(texts) and not any(_is_broken(text) for text in texts):
         return sheet
-    return {
-        name: [_masked(row, _TEXTS[name]) for row in rows] if name in TABLES_BY_NAME else rows
-        for name, rows in sheet.items()
-    }
+    return {name: [_masked(row, shown[name]) for row in rows] for name, rows in sheet.items()}
 
 
 def make_server_row(dossier: Dossier) -> Row:
@@ -132,80 +133,94 @@ def _repeat(table: Table, row: Row, values: Mapping[str, str]) -> Row:
     return {column.name: whole[column.name] for column in table.columns}
 
 
-def _scorecard(card: Scorecard) -> dict[str, Any]:
+def _scorecard(card: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "as_of": card.as_of.isoformat(),
-        "source_version": card.source_version,
-        **_result("score", card.score),
-        "grade": card.grade,
-        "coverage": format_decimal(card.coverage),
-        "floor": format_decimal(card.floor),
-        "ceiling": format_decimal(card.ceiling),
-        "caveats": _json(list(card.caveats)),
-        "facts": _json(dict(card.facts)),
+        "as_of": card["as_of"],
+        "source_version": card["source_version"],
+        **_result("score", card["score"]),
+        "grade": card["grade"],
+        "coverage": _shorten(card["coverage"]),
+        **_bounds(card),
+        "caveats": _json(card["caveats"]),
+        "facts": _json(card["facts"]),
     }
 
 
-def _parts(key: Row, card: Scorecard) -> Iterator[Row]:
-    for dimension in card.dimensions:
+def _parts(key: Row, card: Mapping[str, Any]) -> Iterator[Row]:
+    for dimension in card["dimensions"]:
         yield {
             **key,
-            **_part(dimension, dimension.name, None),
-            "status": dimension.status,
+            **_part(dimension, dimension["name"], None),
+            "status": dimension["status"],
             "checked": None,
             "floor": None,
             "ceiling": None,
         }
-        for part in dimension.components:
+        for part in dimension["components"]:
             yield {
                 **key,
-                **_part(part, dimension.name, part.name),
-                "status": "not_testable" if isinstance(part.result, NotMeasured) else "measured",
-                "checked": part.checked,
-                "floor": format_decimal(part.floor),
-                "ceiling": format_decimal(part.ceiling),
+                **_part(part, dimension["name"], part["name"]),
+                "status": "measured" if isinstance(part["result"], str) else "not_testable",
+                "checked": part["checked"],
+                **_bounds(part),
             }
 
 
-def _part(part: DimensionScore | ComponentScore, dimension: str, component: str | None) -> Row:
+def _part(part: Mapping[str, Any], dimension: str, component: str | None) -> Row:
     return {
         "dimension": dimension,
         "component": component,
-        "base_weight": format_decimal(part.base_weight),
-        "effective_weight": format_decimal(part.effective_weight),
-        **_result("result", part.result),
+        "base_weight": _shorten(part["base_weight"]),
+        "effective_weight": _shorten(part["effective_weight"]),
+        **_result("result", part["result"]),
     }
 
 
-def _lines(key: Row, card: Scorecard, cited: Mapping[str, str]) -> Iterator[Row]:
-    yield from _place({**key, "dimension": None, "component": None}, card.lines, cited)
-    for dimension in card.dimensions:
-        place = {**key, "dimension": dimension.name, "component": None}
-        yield from _place(place, dimension.lines, cited)
-        for part in dimension.components:
-            yield from _place({**place, "component": part.name}, part.lines, cited)
+def _lines(key: Row, card: Mapping[str, Any], cited: Mapping[str, str]) -> Iterator[Row]:
+    yield from _place({**key, "dimension": None, "component": None}, card["lines"], cited)
+    for dimension in card["dimensions"]:
+        place = {**key, "dimension": dimension["name"], "component": None}
+        yield from _place(place, dimension["lines"], cited)
+        for part in dimension["components"]:
+            yield from _place({**place, "component": part["name"]}, part["lines"], cited)
 
 
-def _place(place: Row, lines: Sequence[Line], cited: Mapping[str, str]) -> Iterator[Row]:
+def _place(place: Row, lines: Sequence[Mapping[str, Any]], cited: Mapping[str, str]) -> Iterator[Row]:
     for position, line in enumerate(lines):
+        evidence = line["evidence"]
         yield {
             **place,
             "position": position,
-            "cites": line.cites,
-            "points": format_decimal(line.points),
-            "why": line.why,
-            "rule": line.rule,
-            "at": line.at,
-            "severity": line.severity,
-            "evidence": cited.get(line.evidence, line.evidence),
-            "checked": line.checked or None,
+            "cites": line["cites"],
+            "points": _shorten(line["points"]),
+            "why": line["why"],
+            "rule": line["rule"],
+            "at": line["at"],
+            "severity": line["severity"],
+            "evidence": cited.get(evidence, evidence),
+            "checked": line.get("checked"),
         }
 
 
-def _result(name: str, value: Decimal | NotMeasured) -> dict[str, str | None]:
-    if isinstance(value, NotMeasured):
-        return {name: None, "not_measured": value.reason, "detail": value.detail}
-    return {name: format_decimal(value), "not_measured": None, "detail": None}
+def _result(name: str, value: str | Mapping[str, str]) -> dict[str, str | None]:
+    if isinstance(value, str):
+        return {name: _shorten(value), "not_measured": None, "detail": None}
+    return {name: None, "not_measured": value["not_measured"], "detail": value["detail"]}
+
+
+def _bounds(of: Mapping[str, Any]) -> dict[str, str]:
+    return {"floor": _shorten(of["floor"]), "ceiling": _shorten(of["ceiling"])}
+
+
+def _shorten(number: str) -> str:
+    """A number without an exponent, with at most MAX_DECIMALS decimals."""
+    if len(number) <= MAX_DECIMALS or len(number) - number.find(".") <= MAX_DECIMALS + 1:
+        return number
+    value = Decimal(number)
+    exponent = value.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
+        return format(value.quantize(_LAST, context=_WIDE).normalize(_WIDE), "f")
+    return number
 
 
 def _evidence(record: Record, body: PublishedBody) -> Row:
@@ -247,11 +262,9 @@ def _json(value: Any) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _masked(row: Row, texts: frozenset[str]) -> Row:
-    return {
-        name: _whole(scrub_text(value)) if name in texts and isinstance(value, str) else value
-        for name, value in row.items()
-    }
+def _masked(row: Row, texts: Sequence[str]) -> Row:
+    masked = {name: _whole(scrub_text(row[name])) for name in texts if row[name] is not None}
+    return {**row, **masked}
 
 
 def _is_broken(text: str) -> bool:

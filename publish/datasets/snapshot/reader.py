@@ -8,6 +8,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import groupby
@@ -202,7 +203,8 @@ class RowParser:
         rows = [self._load(line) for line in lines]
         for column, plain in zip(self._columns, self._plain, strict=True):
             values = [row[column.name] for row in rows]
-            if not plain.issuperset(map(type, values)):
+            kinds = set(map(type, values))
+            if not plain.issuperset(kinds) and not _fit_all(column, values, kinds):
                 self._check(column, rows)
         return rows
 
@@ -240,6 +242,13 @@ def _plain_types(column: Column) -> frozenset[type]:
 
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,10}(\.[0-9]{1,28})?")
 _INT64: Final = 2**63
+
+
+def _fit_all(column: Column, values: Sequence[Any], kinds: AbstractSet[type]) -> bool:
+    """Whether all values of these types fit a column, found from different ones; False where that is not known."""
+    if kinds - {type(None)} not in ({str}, {int}, set()):  # True equals 1, and lists are in no set
+        return False
+    return all(_fits(column, value) for value in set(values))
 
 
 def _fits(column: Column, value: Any) -> bool:

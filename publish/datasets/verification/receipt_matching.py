@@ -11,6 +11,7 @@ from publish.datasets.format.columns import Row
 from publish.datasets.format.tables import DIMENSIONS, ECOSYSTEM, LINES, RUN, SCORECARDS
 from publish.datasets.rows.server_rows import make_receipt_rows, mask_secrets
 from publish.disclosure import WITHHELD
+from scoring.receipt import describe_scorecard
 from scoring.results.scorecard import Scorecard
 
 Place: TypeAlias = tuple[str | None, str | None]
@@ -64,7 +65,7 @@ def group_receipts(rows: Mapping[str, Sequence[Row]]) -> list[ReceiptRows]:
 
 def render_receipts(cards: Iterable[Scorecard], published: ReceiptRows) -> list[ReceiptRows]:
     """Public receipts of one server as this code publishes them, with the run and ecosystem of a published one."""
-    rows = make_receipt_rows(cards, published.card[RUN], published.card[ECOSYSTEM])
+    rows = make_receipt_rows(map(describe_scorecard, cards), published.card[RUN], published.card[ECOSYSTEM])
     return group_receipts(mask_secrets(rows))
 
 
