@@ -7,11 +7,12 @@ them; Parquet and CSV round it to the places of its column.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -21,6 +22,13 @@ from publish.text.numbers import round_number
 
 Row: TypeAlias = Mapping[str, Any]
 """One row as JSON values, its members in the order of the table's columns."""
+
+
+def transpose_rows(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The values of each column by its name. The rows have the same members in the same order."""
+    names = list(rows[0]) if rows else []
+    values = list(chain.from_iterable(row.values() for row in rows))
+    return {name: values[at :: len(names)] for at, name in enumerate(names)}
 
 
 class Type(StrEnum):

@@ -7,7 +7,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,10 @@ from typing import Any, Final, Self, TypeAlias
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from publish.datasets.format.columns import Column, Row, Type, round_text
+from publish.datasets.format.columns import Column, Row, Type, transpose_rows
 from publish.datasets.format.tables import CSV, JSONL, PARQUET, Table, table_file_name
 
 GROUP_ROWS: Final = 50_000
@@ -27,6 +28,8 @@ GROUP_BYTES: Final = 32 * 2**20
 _LEVEL: Final = 6
 _ZSTD: Final = 3
 _LINE: Final = orjson.OPT_APPEND_NEWLINE
+_CELL: Final = pa.large_string()
+"""The type of cells: together those of a block may be larger than an array of `string`."""
 _QUOTED: Final = re.compile(r'[",\r\n]')
 
 
@@ -55,15 +58,13 @@ def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: 
     Raise pa.ArrowInvalid for a value that does not fit its column.
     """
     columns = table.shown(comparable=comparable)
-    values = [[row[column.name] for row in rows] for column in columns]
+    values = transpose_rows(rows)
+    encoded = [_encode_column(column, values.get(column.name, ()), table) for column in columns]
     return EncodedBlock(
         rows=len(rows),
         jsonl=encode_lines(table, columns, rows) if lines else b"",
-        csv=b"" if table.bulky else encode_csv(columns, values),
-        batch=pa.RecordBatch.from_arrays(
-            [_array(column, some) for column, some in zip(columns, values, strict=True)],
-            schema=table.arrow(comparable=comparable),
-        ),
+        csv=b"" if table.bulky else _encode_csv([cells for _, cells in encoded]),
+        batch=pa.RecordBatch.from_arrays([values for values, _ in encoded], schema=table.arrow(comparable=comparable)),
     )
 
 
@@ -76,35 +77,33 @@ def encode_lines(table: Table, columns: Sequence[Column], rows: Sequence[Row]) -
     return out.getvalue()
 
 
-def encode_csv(columns: Sequence[Column], values: Sequence[Sequence[Any]]) -> bytes:
-    """The values of columns as CSV without a header line; cells are safe for spreadsheets."""
-    cells = (_cells(column, some) for column, some in zip(columns, values, strict=True))
-    text = "".join(f"{line}\n" for line in map(",".join, zip(*cells, strict=True)))
-    return text.encode("utf-8", "backslashreplace")
-
-
-def _cells(column: Column, values: Sequence[Any]) -> Iterator[str]:
-    """The cells of a column. Most values are repeated, so each is written once."""
-    cell = column.cell
+def _encode_column(column: Column, values: Sequence[Any], table: Table) -> tuple[pa.Array, pa.Array | None]:
+    """A column in Parquet, and its cells in CSV. Most values are repeated, so each is converted once."""
+    cell, kind = column.cell, column.arrow.type
     if column.type is Type.TEXTS:
-        return (_quote(cell(value)) for value in values)
-    written = {value: _quote(cell(value)) for value in set(values)}
-    return map(written.__getitem__, values)
+        return pa.array(values, kind), pa.array([_quote(cell(value)) for value in values], _CELL)
+    plain = pa.array(values, pa.string() if column.type in {Type.DECIMAL, Type.TIME} else kind)
+    if table.bulky:
+        return plain.cast(kind), None
+    coded = plain.dictionary_encode(null_encoding="encode")
+    texts = [cell(value) for value in coded.dictionary.to_pylist()]
+    cells = pa.array(map(_quote, texts), _CELL).take(coded.indices)
+    if column.type is Type.DECIMAL:
+        return pa.array([text or None for text in texts], pa.string()).cast(kind).take(coded.indices), cells
+    return plain if plain.type == kind else coded.dictionary.cast(kind).take(coded.indices), cells
+
+
+def _encode_csv(cells: Sequence[pa.Array]) -> bytes:
+    """Columns of cells as CSV without a header line."""
+    lines = pc.binary_join_element_wise(*cells, pa.scalar(",", _CELL))
+    whole = pc.binary_join_element_wise(lines, pa.scalar("", _CELL), pa.scalar("\n", _CELL))
+    size = pc.sum(pc.binary_length(whole)).as_py() or 0
+    return bytes(memoryview(whole.buffers()[2])[:size]) if size else b""
 
 
 def _quote(cell: str) -> str:
     """A cell as RFC 4180 wants it."""
     return '"' + cell.replace('"', '""') + '"' if _QUOTED.search(cell) else cell
-
-
-def _array(column: Column, values: Sequence[Any]) -> pa.Array:
-    kind = column.arrow.type
-    if column.type is Type.DECIMAL:
-        rounded = {value: None if value is None else round_text(value, column.places) for value in set(values)}
-        values = [rounded[value] for value in values]
-    if column.type in {Type.DECIMAL, Type.TIME}:
-        return pa.array(values, pa.string()).cast(kind)
-    return pa.array(values, kind)
 
 
 class DigestWriter(io.RawIOBase):

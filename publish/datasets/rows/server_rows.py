@@ -6,13 +6,12 @@ import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evidence.canonical import canonical_json
 from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_text
 from evidence.model import Absent, Dossier, Record, Server
-from publish.datasets.format.columns import Row, Type
+from publish.datasets.format.columns import Row, Type, transpose_rows
 from publish.datasets.format.tables import (
     BODIES,
     DIMENSIONS,
@@ -45,7 +44,7 @@ MAX_DECIMALS: Final = 28
 _WIDE: Final = Context(prec=60)
 _LAST: Final = Decimal(1).scaleb(-MAX_DECIMALS)
 _TEXTS: Final = {
-    table.name: tuple(column.name for column in table.columns if column.type in {Type.TEXT, Type.JSON})
+    table.name: frozenset(column.name for column in table.columns if column.type in {Type.TEXT, Type.JSON})
     for table in TABLES
 }
 
@@ -97,12 +96,12 @@ def format_decimal(value: Decimal) -> str:
 
 def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """The rows with secrets masked and lone surrogates escaped."""
-    shown = {name: [one for one in _TEXTS[name] if one in rows[0]] for name, rows in sheet.items() if rows}
-    texts: set[str] = set().union(*(map(itemgetter(one), sheet[name]) for name in shown for one in shown[name]))
+    columns = {name: transpose_rows(rows) for name, rows in sheet.items()}
+    texts: set[str] = set().union(*(columns[name].get(one, ()) for name in sheet for one in _TEXTS[name]))
     texts.discard(None)  # type: ignore[arg-type]  # a column without a value
     if are_free_of_secrets(texts) and not any(_is_broken(text) for text in texts):
         return sheet
-    return {name: [_masked(row, shown[name]) for row in rows] for name, rows in sheet.items()}
+    return {name: [_masked(row, _TEXTS[name]) for row in rows] for name, rows in sheet.items()}
 
 
 def make_server_row(dossier: Dossier) -> Row:
@@ -262,9 +261,10 @@ def _json(value: Any) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _masked(row: Row, texts: Sequence[str]) -> Row:
-    masked = {name: _whole(scrub_text(row[name])) for name in texts if row[name] is not None}
-    return {**row, **masked}
+def _masked(row: Row, texts: frozenset[str]) -> Row:
+    return {
+        name: _whole(scrub_text(value)) if name in texts and value is not None else value for name, value in row.items()
+    }
 
 
 def _is_broken(text: str) -> bool:
