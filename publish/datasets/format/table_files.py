@@ -25,7 +25,7 @@ GROUP_ROWS: Final = 50_000
 GROUP_BYTES: Final = 32 * 2**20
 """Maximum rows and bytes of a row group of a Parquet file, which is buffered in memory."""
 
-_LEVEL: Final = 6
+_LEVEL: Final = 3
 _ZSTD: Final = 3
 _LINE: Final = orjson.OPT_APPEND_NEWLINE
 _CELL: Final = pa.large_string()
