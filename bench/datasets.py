@@ -35,6 +35,7 @@ from evidence.store.database import Database
 from publish.datasets.export import ExportOrder, export_snapshot
 from publish.datasets.rows.export_workers import RowExporter
 from publish.datasets.verification.verify import verify_snapshot
+from publish.garbage import collect_garbage_rarely
 from scoring.engine import catalogue
 from tests.dossiers import AS_OF, captures
 from workers.stages import scorecards
@@ -167,6 +168,7 @@ def _measure_in_process(work: Callable[..., None], *what: Any) -> dict[str, floa
 
 def _send_figures(results: Any, work: Callable[..., None], what: Sequence[Any]) -> None:
     began = time.monotonic()
+    collect_garbage_rarely()  # as every command does
     work(*what)
     forkserver._forkserver._stop()  # type: ignore[attr-defined]  # noqa: SLF001  CPU of a process counts once it ended
     own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

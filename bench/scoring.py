@@ -30,6 +30,7 @@ from evidence.kinds import listing, samples
 from evidence.kinds.samples import Sample, compose_samples
 from evidence.model import Absent, Dossier, Run, Server, ServerRef, Status, Trigger
 from evidence.store import Store, open_store
+from publish.garbage import collect_garbage_rarely
 from scoring.engine import assess as engine
 from scoring.engine import catalogue, rule
 from scoring.engine.assess import assess_dossier
@@ -43,7 +44,6 @@ from tests.scoring.rich import large
 from tests.servers.control.running import control
 from tests.servers.control.serving import Era
 from workers import pipeline
-from workers.garbage import collect_garbage_rarely
 from workers.stages import scorecards
 
 _Cache = type(lru_cache(repr))

@@ -1,4 +1,4 @@
-"""Makes garbage collection rare in processes that probe, score or import much."""
+"""Makes garbage collection rare in processes that probe, score, export or import much."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from typing import IO, Any, Final, Self
 
 from evidence.store import Store, open_store
 from publish.formats.run_files import FileForm
+from publish.garbage import collect_garbage_rarely
 from publish.publication import run_export
 from publish.publication.run_export import ExportedBatch, WorkerShare
 
@@ -110,4 +111,5 @@ def serve_worker(order: IO[bytes], out: IO[bytes]) -> None:
 
 
 if __name__ == "__main__":
+    collect_garbage_rarely()
     serve_worker(sys.stdin.buffer, sys.stdout.buffer)

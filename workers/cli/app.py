@@ -12,7 +12,7 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
-from workers.garbage import collect_garbage_rarely
+from publish.garbage import collect_garbage_rarely
 
 JSON_DOCUMENT_COMMANDS: Final = (
     "scan",

@@ -13,6 +13,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from publish.garbage import collect_garbage_rarely
+
 MEMORY_LIMIT: Final = 2 * 2**30
 """Memory limit of a worker in bytes; beyond it, MemoryError is raised. A full run needs a fifth of it."""
 
@@ -66,5 +68,6 @@ def _limit(memory: int) -> None:
 
 def _confine(memory: int) -> None:
     _limit(memory)
+    collect_garbage_rarely()
     pa.set_memory_pool(pa.system_memory_pool())  # others reserve memory in advance, and that counts
     pa.set_cpu_count(1)
