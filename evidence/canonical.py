@@ -39,7 +39,8 @@ _ORJSON_OPTIONS = (
 )
 _NO_NUMBER = frozenset(b'"tf')
 # Where orjson differs from the RFC: fractions, exponents, null for non-finite numbers, and members by code point.
-_FRACTION = re.compile(rb"[:\[,](?:-?[0-9]+[.e]|null)")
+_DOUBTFUL = re.compile(rb"[:\[,](?:-?[0-9]+[.e]|null)")
+_FRACTION = re.compile(rb"[:\[,]-?[0-9]+[.e]")
 _ASTRAL = re.compile(rb"[\xf0-\xf4]")
 
 
@@ -99,7 +100,7 @@ def canonical_json(value: Json) -> bytes:
     except orjson.JSONEncodeError:
         pass  # a lone surrogate, a large integer, or another mapping or sequence type
     else:
-        if plain[0] in _NO_NUMBER or (plain[0] in b"{[" and not _may_differ(plain)):
+        if plain[0] in _NO_NUMBER or (plain[0] in b"{[" and not _may_differ(plain, value)):
             return plain
     try:
         return _serialise(value).encode("utf-8")
@@ -132,9 +133,22 @@ def _canonical(data: bytes) -> bytes:
     return canonical_json(_UNIQUE.decode(text))
 
 
-def _may_differ(plain: bytes) -> bool:
-    """True when orjson's output may differ from the RFC; characters within strings can cause false positives."""
-    return bool(_FRACTION.search(plain) or (not plain.isascii() and _ASTRAL.search(plain)))
+def _may_differ(plain: bytes, value: Json) -> bool:
+    """True when orjson's output may differ from the RFC."""
+    if not plain.isascii() and _ASTRAL.search(plain):
+        return True
+    return bool(_DOUBTFUL.search(plain)) and (
+        _FRACTION.search(_STRINGS.sub(b"", plain)) is not None or not _is_finite(value)
+    )
+
+
+def _is_finite(value: Json) -> bool:
+    """Whether a value has no number that JSON lacks, which orjson writes as null."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _plain_integer(digits: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any
 
@@ -144,6 +145,24 @@ def test_body_without_canonical_form_has_no_canonical_digest(body: bytes) -> Non
 @given(VALUES)
 def test_the_fast_path_writes_what_the_one_that_follows_the_rfc_writes(value: Any) -> None:
     assert canonical_json(value) == _serialise(value).encode()
+
+
+@pytest.mark.parametrize("text", [":1.5", "[null", ',"a":2e3', '\\"[1.2'])
+def test_texts_that_look_like_numbers_or_null_change_nothing(text: str) -> None:
+    value = {"a": [text, None, 1], text: {"b": text}}
+    assert canonical_json(value) == _serialise(value).encode()
+
+
+@pytest.mark.parametrize("number", [1e22, 1e-7, -0.0, 1.0])
+def test_fractions_between_texts_and_nulls_are_written_as_the_rfc_shows(number: float) -> None:
+    value = {"a": [None, number, "x"], "b": {"c": number}}
+    assert canonical_json(value) == _serialise(value).encode()
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_not_finite_is_never_written_as_null(number: float) -> None:
+    with pytest.raises(Uncanonicalisable):
+        canonical_json({"a": [None, {"b": number}]})
 
 
 @given(VALUES)
