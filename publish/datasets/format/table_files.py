@@ -135,13 +135,21 @@ class DigestWriter(io.RawIOBase):
         return FileDigest(self._sha256.hexdigest(), self._size, rows)
 
 
-def digest_parquet(table: Table, block: EncodedBlock, *, comparable: bool) -> FileDigest:
-    """The digest of the Parquet file with these rows alone, which is not kept."""
-    with DigestWriter(Path(os.devnull)) as sink:
-        writer = _Parquet(sink, table.arrow(comparable=comparable))
-        writer.write(block)
-        writer.finish()
-        return sink.written(block.rows)
+class ParquetDigest:
+    """The digest of a table's Parquet file, which is not kept."""
+
+    def __init__(self, table: Table, *, comparable: bool) -> None:
+        self._sink = DigestWriter(Path(os.devnull))
+        self._writer = _Parquet(self._sink, table.arrow(comparable=comparable))
+
+    def write(self, block: EncodedBlock) -> None:
+        self._writer.write(block)
+
+    def finish(self) -> FileDigest:
+        """Complete the file; return its digest."""
+        self._writer.finish()
+        self._sink.close()
+        return self._sink.written()
 
 
 class TableFiles:

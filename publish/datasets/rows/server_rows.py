@@ -98,7 +98,7 @@ def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """The rows with secrets masked and lone surrogates escaped."""
     columns = {name: transpose_rows(rows) for name, rows in sheet.items()}
     texts: set[str] = set().union(*(columns[name].get(one, ()) for name in sheet for one in _TEXTS[name]))
-    texts.discard(None)  # type: ignore[arg-type]  # a column without a value
+    texts.discard(None)  # a column without a value
     if are_free_of_secrets(texts) and not any(_is_broken(text) for text in texts):
         return sheet
     return {name: [_masked(row, _TEXTS[name]) for row in rows] for name, rows in sheet.items()}

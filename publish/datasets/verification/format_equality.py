@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -15,24 +15,15 @@ from publish.datasets.verification.parquet_rows import ParquetRows
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
 
 
-class OtherFormats:
-    """The Parquet and CSV files of a snapshot, read in step with the rows of its JSON Lines.
+class FormatFiles:
+    """Files of a snapshot in one format, read in step with the rows of its JSON Lines.
 
-    A file is not read further after its first difference or error. `unproven` has the tables
-    whose Parquet file must not be read at all, with the reason.
+    A file is not read further after its first difference or error.
     """
 
-    def __init__(self, opened: OpenedSnapshot, unproven: Mapping[str, str]) -> None:
-        self._parquet: dict[str, _Parquet] = {}
-        self._csv: dict[str, _Csv] = {}
-        self._early = [
-            _unreadable(table_file_name(TABLES_BY_NAME[name], PARQUET), why) for name, why in unproven.items()
-        ]
-        for table in TABLES:
-            if table.name not in unproven:
-                self._open_parquet(table, opened)
-            if CSV in table.formats:
-                self._csv[table.name] = _Csv(table, opened)
+    def __init__(self, readers: Mapping[str, _Parquet | _Csv], unreadable: Sequence[Problem] = ()) -> None:
+        self._readers = dict(readers)
+        self._unreadable = unreadable
 
     def __enter__(self) -> Self:
         return self
@@ -40,36 +31,43 @@ class OtherFormats:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        for reader in self._parquet.values():
+        for reader in self._readers.values():
             reader.close()
 
     def compare(self, table: Table, block: EncodedBlock) -> Iterator[Problem]:
-        """Differences between some rows and the other files of their table."""
-        while self._early:
-            yield self._early.pop()
-        for readers in (self._parquet, self._csv):
-            reader = readers.get(table.name)
-            if reader is not None and (wrong := reader.differs(block)) is not None:
-                yield wrong
-                del readers[table.name]
+        """Differences between some rows and the file of their table."""
+        reader = self._readers.get(table.name)
+        if reader is not None and (wrong := reader.differs(block)) is not None:
+            yield wrong
+            self._readers.pop(table.name).close()
 
     def rest(self) -> Iterator[Problem]:
-        """Rows in the other files beyond the last row."""
-        yield from self._early
-        for readers in (self._parquet, self._csv):
-            for reader in readers.values():
-                if (wrong := reader.more()) is not None:
-                    yield wrong
+        """Files that cannot be read, and rows beyond the last one."""
+        yield from self._unreadable
+        for reader in self._readers.values():
+            if (wrong := reader.more()) is not None:
+                yield wrong
 
-    def _open_parquet(self, table: Table, opened: OpenedSnapshot) -> None:
+
+def open_csv_files(opened: OpenedSnapshot) -> FormatFiles:
+    """The CSV files of a snapshot."""
+    return FormatFiles({table.name: _Csv(table, opened) for table in TABLES if CSV in table.formats})
+
+
+def open_parquet_files(opened: OpenedSnapshot, tables: Sequence[Table], unproven: Mapping[str, str]) -> FormatFiles:
+    """The Parquet files of these tables. `unproven` has those that must not be read at all, with the reason."""
+    readers: dict[str, _Parquet] = {}
+    unreadable = [_unreadable(table_file_name(TABLES_BY_NAME[name], PARQUET), why) for name, why in unproven.items()]
+    for table in tables:
+        if table.name in unproven:
+            continue
         try:
-            rows = ParquetRows(opened.folder, table, comparable=opened.manifest.comparable)
+            readers[table.name] = _Parquet(ParquetRows(opened.folder, table, comparable=opened.manifest.comparable))
         except FileNotFoundError:
             pass  # named with the files
         except UnreadableFile as error:
-            self._early.append(_unreadable(error.name, error.why))
-        else:
-            self._parquet[table.name] = _Parquet(rows)
+            unreadable.append(_unreadable(error.name, error.why))
+    return FormatFiles(readers, unreadable)
 
 
 class _Parquet:
@@ -156,6 +154,9 @@ class _Csv:
         except UnreadableFile as error:
             return _unreadable(self.name, error.why)
         return _problem(ProblemKind.FORMS, self.name, f"{self._done} rows", "more") if more else None
+
+    def close(self) -> None:
+        pass  # its pieces close the file
 
     def _take(self, count: int) -> bytes:
         parts, size = [self._held], len(self._held)

@@ -7,7 +7,6 @@ to its end, in the same steps.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from publish.datasets.format.table_files import GROUP_ROWS, EncodedBlock, digest_parquet
+from publish.datasets.format.table_files import GROUP_ROWS
 from publish.datasets.format.tables import PARQUET, TABLES_BY_NAME, Table, table_file_name
 from publish.datasets.snapshot.reader import UnreadableFile, open_plain_file
 from publish.datasets.verification import confined_processes
@@ -71,16 +70,6 @@ class ParquetRows:
 
     def _rows_of(self, group: int) -> int:
         return int(self._file.metadata.row_group(group).num_rows)
-
-
-def is_parquet_of(folder: Path, table: Table, block: EncodedBlock, *, comparable: bool) -> bool:
-    """Whether the Parquet file of a table has the bytes that we write for these rows; it is not decoded."""
-    expected = digest_parquet(table, block, comparable=comparable)
-    try:
-        with open_plain_file(folder, table_file_name(table, PARQUET)) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == expected.sha256
-    except (UnreadableFile, FileNotFoundError):
-        return False  # named with the files
 
 
 def find_unreadable_tables(folder: Path, tables: Sequence[Table], *, comparable: bool) -> dict[str, str]:

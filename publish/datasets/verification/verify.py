@@ -9,20 +9,21 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import pyarrow as pa
 
+from publish.datasets.format.columns import Row
 from publish.datasets.format.methodology import is_current_code
-from publish.datasets.format.table_files import EncodedBlock, encode_block
-from publish.datasets.format.tables import JSONL, TABLES, TABLES_BY_NAME, table_file_name
+from publish.datasets.format.table_files import EncodedBlock, ParquetDigest, encode_block
+from publish.datasets.format.tables import JSONL, PARQUET, TABLES, TABLES_BY_NAME, Table, table_file_name
 from publish.datasets.snapshot.manifest import SCHEMA, Manifest
 from publish.datasets.snapshot.minisign import PublicKey
 from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, RowParser, UnreadableFile, open_snapshot
 from publish.datasets.verification import confined_processes
 from publish.datasets.verification.file_checks import check_files, check_methodology, check_signature
-from publish.datasets.verification.format_equality import OtherFormats
-from publish.datasets.verification.parquet_rows import find_unreadable_tables, is_parquet_of
+from publish.datasets.verification.format_equality import open_csv_files, open_parquet_files
+from publish.datasets.verification.parquet_rows import find_unreadable_tables
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
 from publish.datasets.verification.rescoring import ServerVerdicts, ServerVerifier
 
@@ -42,6 +43,7 @@ MAX_PROBLEMS: Final = 10_000
 """Maximum number of problems in a report; further ones are counted."""
 
 ServerChunk: TypeAlias = Sequence[tuple[str, Mapping[str, Lines]]]
+Result = TypeVar("Result")
 ChunkResult: TypeAlias = tuple[ServerVerdicts, dict[str, EncodedBlock]]
 
 
@@ -105,24 +107,42 @@ def verify_snapshot(
 def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> ChunkResult:
     """Verify some servers; return their rows as they must stand in the other files. Runs in a worker process."""
     judged = ServerVerdicts()
-    rows: dict[str, list[Mapping[str, object]]] = {table.name: [] for table in TABLES}
+    rows: dict[str, list[Row]] = {table.name: [] for table in TABLES}
     run, ours = str(manifest.run.get("id", "")), is_current_code(manifest.pins)
     verifier = ServerVerifier(run, manifest.as_of, ours) if manifest.as_of else None
-    parsers = {table.name: RowParser(table, comparable=manifest.comparable) for table in TABLES}
-    for _, lines in chunk:
-        found = {name: parsers[name].parse_all(some) for name, some in lines.items()}
+    for found in _parse_chunk(manifest, chunk):
         for name, some in found.items():
             rows[name] += some
         judged.add(verifier.judge(found) if verifier else ServerVerdicts(1))
+    return judged, _encode_rows(manifest, rows)
+
+
+def encode_chunk(manifest: Manifest, chunk: ServerChunk) -> dict[str, EncodedBlock]:
+    """The rows of some servers as they must stand in the other files. Runs in a worker process."""
+    rows: dict[str, list[Row]] = {}
+    for found in _parse_chunk(manifest, chunk):
+        for name, some in found.items():
+            rows.setdefault(name, []).extend(some)
+    return _encode_rows(manifest, rows)
+
+
+def _parse_chunk(manifest: Manifest, chunk: ServerChunk) -> Iterator[dict[str, list[Row]]]:
+    parsers = {table.name: RowParser(table, comparable=manifest.comparable) for table in TABLES}
+    for _, lines in chunk:
+        yield {name: parsers[name].parse_all(some) for name, some in lines.items()}
+
+
+def _encode_rows(manifest: Manifest, rows: Mapping[str, Sequence[Row]]) -> dict[str, EncodedBlock]:
     blocks: dict[str, EncodedBlock] = {}
-    for table in TABLES:
+    for name, some in rows.items():
+        table = TABLES_BY_NAME[name]
         try:
-            blocks[table.name] = encode_block(table, rows[table.name], comparable=manifest.comparable, lines=False)
+            blocks[name] = encode_block(table, some, comparable=manifest.comparable, lines=False)
         except pa.ArrowInvalid as error:
             raise UnreadableFile(
                 table_file_name(table, JSONL), f"values of the types of its columns expected: {error}"
             ) from error
-    return judged, blocks
+    return blocks
 
 
 def _judge_all(
@@ -130,17 +150,20 @@ def _judge_all(
 ) -> None:
     manifest = opened.manifest
     rows = dict.fromkeys(TABLES_BY_NAME, 0)
+    digests = {table.name: ParquetDigest(table, comparable=manifest.comparable) for table in TABLES}
     small = _judge_small_set(opened) if processes else None
     with ExitStack() as stack:
-        unproven = _find_unproven(opened, small[1] if small else {}) if processes else {}
-        formats = stack.enter_context(OtherFormats(opened, unproven))
-        for judged, blocks in [small] if small else _judged(_chunks(opened), opened.manifest, processes, stack):
+        files = stack.enter_context(open_csv_files(opened))
+        chunks = [small] if small else _work_on(verify_chunk, _chunks(opened, TABLES), manifest, processes, stack)
+        for judged, blocks in chunks:
             _keep(report, judged)
             for name, block in blocks.items():
                 rows[name] += block.rows
-                report.problems.extend(formats.compare(TABLES_BY_NAME[name], block))
+                report.problems.extend(files.compare(TABLES_BY_NAME[name], block))
+                digests[name].write(block)
             on_progress(judged.servers)
-        report.problems.extend(formats.rest())
+        report.problems.extend(files.rest())
+    report.problems.extend(_compare_parquet(opened, _find_other_parquet(report, digests), processes))
     for table in TABLES:
         declared = manifest.by_name.get(table_file_name(table, JSONL))
         if declared is not None and declared.rows != rows[table.name]:
@@ -165,7 +188,7 @@ def _judge_small_set(opened: OpenedSnapshot) -> ChunkResult | None:
     chunk: list[tuple[str, Mapping[str, Lines]]] = []
     size = 0
     try:
-        for some, more in _chunks(opened):
+        for some, more in _chunks(opened, TABLES):
             chunk += some
             size += more
             if len(chunk) > SMALL_SET or size > SMALL_BYTES:
@@ -183,17 +206,34 @@ def _verify_in_limits(manifest: Manifest, chunk: ServerChunk) -> ChunkResult:
         return verify_chunk(manifest, chunk)
 
 
-def _find_unproven(opened: OpenedSnapshot, blocks: Mapping[str, EncodedBlock]) -> Mapping[str, str]:
-    """The tables whose Parquet file must not be read. A file that is what we write for its rows needs no proof."""
-    comparable = opened.manifest.comparable
-    proven = {
-        name
-        for name, block in blocks.items()
-        if is_parquet_of(opened.folder, TABLES_BY_NAME[name], block, comparable=comparable)
-    }
-    return find_unreadable_tables(
-        opened.folder, [table for table in TABLES if table.name not in proven], comparable=comparable
-    )
+def _find_other_parquet(report: VerificationReport, digests: Mapping[str, ParquetDigest]) -> list[Table]:
+    """The tables whose Parquet file has other bytes than we write for their rows.
+
+    A file without problems has the digest of the manifest, so an equal one needs neither proof nor reading.
+    """
+    changed = {problem.file for problem in report.problems}
+    found: list[Table] = []
+    for name, digest in digests.items():
+        table = TABLES_BY_NAME[name]
+        declared = report.manifest.by_name.get(table_file_name(table, PARQUET))
+        sha256 = digest.finish().sha256
+        if declared is None or declared.sha256 != sha256 or declared.name in changed:
+            found.append(table)
+    return found
+
+
+def _compare_parquet(opened: OpenedSnapshot, tables: Sequence[Table], processes: int) -> Iterator[Problem]:
+    """Differences between the rows and Parquet files that we did not write so: another pyarrow did, or somebody."""
+    if not tables:
+        return
+    manifest = opened.manifest
+    unproven = find_unreadable_tables(opened.folder, tables, comparable=manifest.comparable) if processes else {}
+    with ExitStack() as stack:
+        files = stack.enter_context(open_parquet_files(opened, tables, unproven))
+        for blocks in _work_on(encode_chunk, _chunks(opened, tables), manifest, processes, stack):
+            for name, block in blocks.items():
+                yield from files.compare(TABLES_BY_NAME[name], block)
+        yield from files.rest()
 
 
 def _keep(report: VerificationReport, judged: ServerVerdicts) -> None:
@@ -203,16 +243,20 @@ def _keep(report: VerificationReport, judged: ServerVerdicts) -> None:
     report.judged.add(judged)
 
 
-def _judged(
-    chunks: Iterator[tuple[ServerChunk, int]], manifest: Manifest, processes: int, stack: ExitStack
-) -> Iterator[ChunkResult]:
+def _work_on(
+    work: Callable[[Manifest, ServerChunk], Result],
+    chunks: Iterator[tuple[ServerChunk, int]],
+    manifest: Manifest,
+    processes: int,
+    stack: ExitStack,
+) -> Iterator[Result]:
     """The results of all chunks in order, with a limited number of chunks in progress."""
     pool = stack.enter_context(confined_processes.start_confined_workers(processes))
-    waiting: deque[tuple[Future[ChunkResult], int, str]] = deque()
+    waiting: deque[tuple[Future[Result], int, str]] = deque()
     held = 0
     try:
         for chunk, size in chunks:
-            waiting.append((pool.submit(verify_chunk, manifest, chunk), size, _span(chunk)))
+            waiting.append((pool.submit(work, manifest, chunk), size, _span(chunk)))
             held += size
             while len(waiting) > 2 * max(processes, 1) or held > MAX_HELD_BYTES:
                 future, done, span = waiting.popleft()
@@ -226,7 +270,7 @@ def _judged(
             future.cancel()
 
 
-def _result(future: Future[ChunkResult], span: str) -> ChunkResult:
+def _result(future: Future[Result], span: str) -> Result:
     """The result of a chunk; raise UnreadableFile if judging it failed."""
     error = future.exception()
     if error is None:
@@ -243,11 +287,11 @@ def _span(chunk: ServerChunk) -> str:
     return f"server {first}" if first == last else f"servers {first} to {last}"
 
 
-def _chunks(opened: OpenedSnapshot) -> Iterator[tuple[ServerChunk, int]]:
+def _chunks(opened: OpenedSnapshot, tables: Sequence[Table]) -> Iterator[tuple[ServerChunk, int]]:
     """The servers in chunks of limited number and size, each with its size in bytes."""
     chunk: list[tuple[str, Mapping[str, Lines]]] = []
     size = 0
-    for server, lines in opened.servers(TABLES):
+    for server, lines in opened.servers(tables):
         chunk.append((server, lines))
         size += sum(len(line) for some in lines.values() for line in some)
         if len(chunk) >= CHUNK or size >= CHUNK_BYTES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -25,7 +26,7 @@ from publish.datasets.export import ExportOrder, export_snapshot
 from publish.datasets.format.tables import TABLES_BY_NAME
 from publish.datasets.snapshot import reader
 from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, NotASnapshot
-from publish.datasets.verification import confined_processes
+from publish.datasets.verification import confined_processes, format_equality
 from publish.datasets.verification import verify as verifying
 from publish.datasets.verification.problems import Problem, ProblemKind
 from publish.datasets.verification.rescoring import ReceiptVerdict
@@ -439,6 +440,30 @@ def test_a_parquet_file_that_we_did_not_write_is_never_read_by_the_process_that_
         pq.write_table(table, file, compression="none")
     with pytest.raises(ProcessStarted):
         verify(snapshot, processes=2)
+
+
+def test_parquet_files_with_the_bytes_that_we_write_are_not_read(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(format_equality, "ParquetRows", lambda _folder, table, **_: opened.append(table.name))
+    assert verify(written).problems == []
+    assert opened == []
+
+
+def test_the_same_rows_in_other_bytes_are_read_and_no_problem(snapshot: Path) -> None:
+    out = io.BytesIO()
+    pq.write_table(pq.read_table(snapshot / "lines.parquet"), out, compression="none")
+    nights.write(snapshot, "lines.parquet", out.getvalue())
+    assert verify(snapshot).problems == []
+
+
+def test_a_row_that_lacks_in_parquet_of_other_bytes_is_missed(snapshot: Path) -> None:
+    out = io.BytesIO()
+    table = pq.read_table(snapshot / "lines.parquet")
+    pq.write_table(table.slice(0, table.num_rows - 1), out, compression="none")
+    nights.write(snapshot, "lines.parquet", out.getvalue())
+    assert only(verify(snapshot), ProblemKind.FORMS).file == "lines.parquet"
 
 
 @pytest.mark.usefixtures("no_processes")
