@@ -18,18 +18,22 @@ from publish.garbage import collect_garbage_rarely
 MEMORY_LIMIT: Final = 2 * 2**30
 """Memory limit of a worker in bytes; beyond it, MemoryError is raised. A full run needs a fifth of it."""
 
-_LOADED: Final = ["publish.datasets.verification.verify"]
+_READING: Final = "publish.datasets.verification.verify"
+_JUDGING: Final = "publish.datasets.verification.judging_modules"
 """Loaded once by the process from which the workers are forked: loading takes longer than judging a small set."""
 
 _SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 
-def start_confined_workers(processes: int) -> Executor:
-    """An executor with that many confined processes; with 0, an unconfined thread of this process."""
+def start_confined_workers(processes: int, *, judging: bool = False) -> Executor:
+    """An executor with that many confined processes; with 0, an unconfined thread of this process.
+
+    Processes for `judging` share rules and patterns.
+    """
     if processes == 0:
         return ThreadPoolExecutor(1, thread_name_prefix="judge")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_LOADED)
+    context.set_forkserver_preload([_JUDGING if judging else _READING])
     with _without_current_folder():
         forkserver.ensure_running()
     return ProcessPoolExecutor(processes, mp_context=context, initializer=_confine, initargs=(MEMORY_LIMIT,))

@@ -251,7 +251,7 @@ def _work_on(
     stack: ExitStack,
 ) -> Iterator[Result]:
     """The results of all chunks in order, with a limited number of chunks in progress."""
-    pool = stack.enter_context(confined_processes.start_confined_workers(processes))
+    pool = stack.enter_context(confined_processes.start_confined_workers(processes, judging=True))
     waiting: deque[tuple[Future[Result], int, str]] = deque()
     held = 0
     try:

@@ -419,10 +419,10 @@ class ProcessStarted(Exception):
 def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     start = confined_processes.start_confined_workers
 
-    def refuse(processes: int) -> Executor:
+    def refuse(processes: int, *, judging: bool = False) -> Executor:
         if processes:
             raise ProcessStarted
-        return start(processes)
+        return start(processes, judging=judging)
 
     monkeypatch.setattr(confined_processes, "start_confined_workers", refuse)
 
