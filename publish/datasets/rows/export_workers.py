@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from evidence.model import Absent, Run, ServerId
 from evidence.store import RunRow, Store, UnknownRun, open_store
@@ -15,9 +15,12 @@ from publish.datasets.format.table_files import EncodedBlock, encode_block
 from publish.datasets.format.tables import SERVERS, TABLES
 from publish.datasets.rows.server_rows import make_server_rows
 from publish.datasets.snapshot.source_counts import KindCounts, SourceCounts
-from publish.publication.export_workers import SERVERS_PER_WORKER, read_worker_pages, write_pages
+from publish.publication.export_workers import read_worker_pages, write_pages
 from publish.views.public_servers import BATCH_SIZE, PublicServer, read_public_servers
 from scoring.engine.assess import assess_dossier
+
+SERVERS_PER_WORKER: Final = 500
+"""Servers for each process: its start costs as much as about a hundred servers."""
 
 
 @dataclass(frozen=True, slots=True)
