@@ -42,6 +42,10 @@ POLL_PAUSE = 2.0
 """Seconds after which the written files are measured even if the free disk space did not shrink."""
 MAX_OUTPUT = 4000
 _FULL = "little that is left of our disk"
+_DOWNLOADS = ".hallmark-downloads"
+"""In the tree until that is settled, since only files of one mount can be linked. Copies would take twice as many new
+files, for each of which ext4 examines the recently deleted ones.
+"""
 # Messages of bun and uv about an index that is unavailable or refuses us.
 _INDEX_UNAVAILABLE = re.compile(
     r"- (?:408|429|5\d\d)\b|server error \(5\d\d|Too Many Requests|ConnectionRefused|ConnectionClosed|ConnectionReset"
@@ -151,14 +155,13 @@ class Installer:
         environment = {
             **PROXY_ENVIRONMENT,
             **dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"), BUNDLE),
-            "BUN_INSTALL_CACHE_DIR": "/cache/bun",
-            "UV_CACHE_DIR": "/cache/uv",
+            "BUN_INSTALL_CACHE_DIR": f"/app/{_DOWNLOADS}/bun",
+            "UV_CACHE_DIR": f"/app/{_DOWNLOADS}/uv",
             "PYC_INVALIDATION_MODE": "UNCHECKED_HASH",
             **dict.fromkeys(("PYTHONSAFEPATH", "PYTHONNOUSERSITE", "DO_NOT_TRACK"), "1"),
         }
         binds = (
             Bind(work / "out", "/app", writable=True),
-            Bind(work / "downloads", "/cache", writable=True),
             Bind(self.rootfs.tools, "/opt/tools"),
             Bind(bundle, BUNDLE),
         )
@@ -168,7 +171,7 @@ class Installer:
         """Read the installer's output to its end, and stop it if it uses too much disk space."""
         tasks = [asyncio.create_task(self._guard(process, work))]
         if self.on_phase:
-            tasks.append(asyncio.create_task(_follow_downloads(work / "downloads", self.on_phase)))
+            tasks.append(asyncio.create_task(_follow_downloads(work / "out" / _DOWNLOADS, self.on_phase)))
         output = bytearray()
         try:
             await process.close_stdin()
@@ -207,6 +210,7 @@ class Installer:
 
     def _keep(self, work: Path, spec: PackageSpec, now: datetime) -> InstallResult | Absent:
         tree = work / "out"
+        trees.remove_tree(tree / _DOWNLOADS)
         try:
             size, count = trees.settle_tree(tree)
         except OSError as error:
@@ -259,10 +263,10 @@ def _open_workshop(cache_dir: Path, identity: Identity) -> Path:
     folder = cache_dir / "work"
     folder.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=folder))
-    for path in (work / "out", work / "downloads"):
-        path.mkdir()
-        if identity.uid is not None:
-            os.chown(path, identity.uid, identity.uid)
+    out = work / "out"
+    out.mkdir()
+    if identity.uid is not None:
+        os.chown(out, identity.uid, identity.uid)
     return work
 
 
@@ -276,13 +280,13 @@ def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | Python
             out / "bunfig.toml", f"[install]\nregistry = {json.dumps(index.url)}\n[install.scopes]\n{scopes}"
         )
         age = [f"--minimum-release-age={int((now - cutoff).total_seconds())}"] if cutoff else []
-        return ["/opt/tools/bun", "install", "--ignore-scripts", "--no-progress", "--backend=copyfile", *age]
+        return ["/opt/tools/bun", "install", "--ignore-scripts", "--no-progress", "--backend=hardlink", *age]
     wanted = f"{spec.name}{spec.extras}{f'=={spec.version}' if spec.version else ''}"
     extra = [option for url in index.extra for option in ("--index", url)]
     before = ["--exclude-newer", cutoff.isoformat()] if cutoff else []
     return [
         "/opt/tools/uv", "pip", "install", "--no-config", "--only-binary", ":all:", "--python", "/usr/bin/python3",
-        "--no-python-downloads", "--target", "/app", "--link-mode", "copy", "--compile-bytecode", "--no-progress",
+        "--no-python-downloads", "--target", "/app", "--link-mode", "hardlink", "--compile-bytecode", "--no-progress",
         "--refresh-package", spec.name,
         "--color", "never", "--default-index", index.url, *extra, *before, "--", wanted, *spec.requirements,
     ]  # fmt: skip

@@ -1,0 +1,102 @@
+"""Runs an installer of Python packages and byte-compiles what a start of the package is likely to import.
+
+A start imports about half of the files of an installation, and compiling a file costs more than copying it. What was
+missed is compiled at each start. The box that installs runs the text of this module with a Python of any supported
+version: `INSTALLER PACKAGE COMMAND...`.
+"""
+
+from __future__ import annotations
+
+import os
+import py_compile
+import re
+import sys
+
+# anyio imports it by a computed name in every server on the official SDK.
+COMPUTED = ("anyio._backends._asyncio",)
+
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.MULTILINE
+)
+_LATER = re.compile(
+    rb"^(?:def|async def|class|if TYPE_CHECKING|if typing\.TYPE_CHECKING)\b[^\n]*\n(?:[ \t][^\n]*\n|\n|\)[^\n]*\n)*",
+    re.MULTILINE,
+)
+"""What is not run when a module is imported: the bodies of functions and of classes, and what only type checkers read."""
+
+_NAME = re.compile(rb"[\w.]+")
+_COMMENT = re.compile(rb"#[^\n]*")
+_SCRIPT = re.compile(r"=\s*([\w.]+)\s*:")
+
+
+def find_imported_files(tree: str, package: str) -> list[str]:
+    """The files below `tree` that the commands of a package import, and those that these import in turn."""
+    found: dict[str, str] = {}
+    pending = [*_commands(tree, package), *COMPUTED]
+    while pending:
+        module = pending.pop()
+        if not module or module in found:
+            continue
+        found[module] = file = _find_file(tree, module)
+        parents = module.rpartition(".")[0]
+        pending.append(parents)
+        if file:
+            pending += _imports(file, module if file.endswith("__init__.py") else parents)
+    return sorted(filter(None, found.values()))
+
+
+def _commands(tree: str, package: str) -> list[str]:
+    """The modules that the commands of a package start, and the module of its name."""
+    wanted = _normal(package)
+    modules = [f"{wanted}.__main__"]
+    for name in os.listdir(tree):
+        if name.endswith(".dist-info") and _normal(name.split("-")[0]) == wanted:
+            path = os.path.join(tree, name, "entry_points.txt")
+            if os.path.isfile(path):
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    modules += _SCRIPT.findall(file.read())
+    return modules
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "_", name).lower()
+
+
+def _find_file(tree: str, module: str) -> str:
+    """The file of a module; empty for one that is not installed, and for a package without a file of its own."""
+    base = os.path.join(tree, *module.split("."))
+    return next((path for path in (f"{base}/__init__.py", f"{base}.py") if os.path.isfile(path)), "")
+
+
+def _imports(file: str, package: str) -> list[str]:
+    """The modules that an import of a file of a package may import."""
+    with open(file, "rb") as opened:
+        text = _LATER.sub(b"", opened.read())
+    found: list[str] = []
+    for dots, source, members, plain in _IMPORT.findall(text):
+        if plain:
+            found += [name for part in plain.split(b",") if (name := _first(part))]
+            continue
+        parents = package.split(".")
+        base = ".".join((*parents[: len(parents) + 1 - len(dots)], *filter(None, [source.decode()]))) if dots else ""
+        module = base or source.decode("utf-8", "replace")
+        names = (_first(part) for part in _COMMENT.sub(b"", members).strip(b"()").split(b","))
+        found += [module, *(f"{module}.{name}" for name in names if name)]
+    return found
+
+
+def _first(part: bytes) -> str:
+    match = _NAME.search(part)
+    return match[0].decode("utf-8", "replace") if match else ""
+
+
+def main(package: str, command: list[str]) -> int:
+    code = os.spawnv(os.P_WAIT, command[0], command)
+    if code == 0:
+        for file in find_imported_files(os.getcwd(), package):
+            py_compile.compile(file, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
