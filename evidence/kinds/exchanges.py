@@ -90,7 +90,7 @@ def revision_letter(known: Listing) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """One connection: a session of its own over HTTP, a process of its own over stdio."""
+    """One connection: a session of its own over HTTP, one opening of a process over stdio."""
 
     index: int
     transport: str

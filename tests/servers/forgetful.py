@@ -2,7 +2,9 @@
 
 `add_tool` adds a tool to its list, `crash` ends it. Every request is appended to LOG with the id of the process. When
 the file `fault` beside it says `once` the first process ends before it answers, when `never` every process does, and
-when `deadly` it ends of `get_note`.
+when `deadly` it ends of `get_note`. When it says `agrees`, each opening agrees to the offered version, when `agrees
+once` the first of a process, and the others answer alike; at `agrees and ends` and `agrees and falls silent` that is
+what the second opening of a process brings about.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ def tool(name: str, **members: Any) -> dict[str, Any]:
 
 
 TOOLS = [tool("add_tool"), tool("crash"), tool("get_note", **READ), tool("delete_note"), tool("frobnicate")]
+VERSIONS = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
 
 
@@ -32,6 +35,7 @@ def main(log: Path) -> None:
     if fault == "never" or (fault == "once" and first):
         sys.exit(3)
     added: list[dict[str, Any]] = []
+    opened: list[str] = []
     for line in sys.stdin.buffer:
         message = json.loads(line) if line.rstrip().endswith(b"}") else {}
         if "id" in message:
@@ -42,6 +46,14 @@ def main(log: Path) -> None:
             if name == "add_tool":
                 added.append(tool(f"added_{len(added)}"))
             answer = answered(message, [*TOOLS, *added])
+            if name := message["params"].get("protocolVersion") if fault.startswith("agrees") else None:
+                opened.append(name if name in VERSIONS else "2025-11-25")
+                if len(opened) > 1 and fault == "agrees and ends":
+                    sys.exit(5)
+                if len(opened) > 1 and fault == "agrees and falls silent":
+                    continue
+                version = opened[0 if fault == "agrees once" else -1]
+                answer = {"result": {**OPENING, "protocolVersion": version}}
             sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}) + "\n")
             sys.stdout.flush()
 

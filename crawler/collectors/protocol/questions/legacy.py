@@ -72,16 +72,20 @@ def header_inquiries(
         yield ask("session-random", {_SESSION: UNKNOWN_SESSION})
 
 
-def process_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
-    """Further openings, each with the version that it offers, for a connection or process of its own."""
-    for version in OLDER_VERSIONS:
-        yield version, _opening(f"initialize-{version}", client_version, version)
-    yield UNKNOWN_VERSION, _opening("initialize-unknown", client_version, UNKNOWN_VERSION)
+def name_opening(version: str) -> str:
+    """The step in which a version is offered."""
+    return "initialize-unknown" if version == UNKNOWN_VERSION else f"initialize-{version}"
+
+
+def opening_inquiry(client_version: str, version: str, identifier: int) -> Inquiry:
+    """A further opening that offers `version`."""
+    return _opening(name_opening(version), client_version, version, identifier=identifier)
 
 
 def http_openings(client_version: str, facts: ServerFacts) -> Iterator[tuple[str, Inquiry]]:
-    """The further openings over streamable HTTP: the same, and those about its headers."""
-    yield from process_openings(client_version)
+    """The further openings over streamable HTTP, each with the version that it offers, for a session of its own."""
+    for version in (*OLDER_VERSIONS, UNKNOWN_VERSION):
+        yield version, opening_inquiry(client_version, version, 1)
     for step, name, value in facts.list_origin_headers():
         yield LEGACY_VERSION, _opening(f"initialize-{step}", client_version, LEGACY_VERSION, (name, value))
 
@@ -101,9 +105,9 @@ def ended_session_inquiry(facts: ServerFacts, number: Number, headers: Sequence[
     return Inquiry(step="after-end", label=facts.question, body=body, headers=tuple(headers))
 
 
-def _opening(step: str, client_version: str, version: str, *headers: tuple[str, str]) -> Inquiry:
+def _opening(step: str, client_version: str, version: str, *headers: tuple[str, str], identifier: int = 1) -> Inquiry:
     params: Mapping[str, Json] = {**initialize_params(client_version), "protocolVersion": version}
-    body = encode_question(1, "initialize", params)
+    body = encode_question(identifier, "initialize", params)
     return Inquiry(step=step, label="initialize", body=body, headers=(*CONTENT, *headers), again=not headers)
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
 from crawler.collectors.protocol.listing.list_walker import LIST_METHODS, find_paged_method
 from crawler.collectors.protocol.probes.probe import Probe
-from crawler.collectors.protocol.questions.inquiries import MALFORMED, Inquiry, ServerFacts
+from crawler.collectors.protocol.questions.inquiries import MALFORMED, UNKNOWN_VERSION, Inquiry, ServerFacts
 from crawler.collectors.protocol.questions.interview import Interview
-from crawler.collectors.protocol.questions.legacy import legacy_inquiries, malformed_inquiry, process_openings
+from crawler.collectors.protocol.questions.legacy import (
+    OLDER_VERSIONS,
+    legacy_inquiries,
+    malformed_inquiry,
+    name_opening,
+    opening_inquiry,
+)
 from crawler.collectors.protocol.questions.modern import (
     ELSEWHERE,
     LISTEN,
@@ -32,6 +38,7 @@ from evidence.model import Absent
 _ANSWER_SECONDS: Final = 10.0  # seconds until an inquiry is answered
 # A malformed line need not be answered, and a subscription is only watched.
 _WAITS: Final[Mapping[str, float]] = {MALFORMED: 2.0, LISTEN: 3.0}
+_AGREEMENT_SECONDS: Final = 2.0  # seconds until a process that was opened agrees to another version
 _EXIT_SECONDS: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 _TRANSPORT: Final = "stdio"
 
@@ -81,16 +88,43 @@ class StdioQuestions:
         return opened
 
     async def offer_older_versions(self) -> None:
-        """Offer each other legacy version, and one that does not exist, to a process of its own."""
-        for offered, inquiry in process_openings(self._probe.client_version):
-            if self._wants(Era.LEGACY, inquiry.step):
-                link = SessionLink(_TRANSPORT, Era.LEGACY.value, offered)
-                async with self._further_process(link) as (number, interview, channel):
-                    if channel is not None:
-                        channel.next_id()  # the id of the opening
-                    reply = await self._ask(interview, number, inquiry, channel)
-                    if reply is not None:
-                        note_negotiation(link, reply)
+        """Offer an unknown version, and each other legacy one, to as few processes as show how a new one answers.
+
+        The unknown version is the first, since any answer to it could be about an earlier version.
+        """
+        versions = [one for one in (UNKNOWN_VERSION, *OLDER_VERSIONS) if self._wants(Era.LEGACY, name_opening(one))]
+        while versions:
+            versions = await self._offer_to_process(versions)
+
+    async def _offer_to_process(self, versions: Sequence[str]) -> list[str]:
+        """Offer the first version to a new process, and then the next ones while it agrees; the others."""
+        first, *others = versions
+        async with self._further_process(_legacy_link(first)) as (connection, interview, channel):
+            await self._offer(first, connection, interview, channel, _ANSWER_SECONDS)
+            while others and channel is not None and await self._agrees(others[0], interview, channel):
+                others.pop(0)
+        return others
+
+    async def _agrees(self, version: str, interview: Interview, channel: StdioChannel) -> bool:
+        """Whether an opened process agrees to another version, which a new one would as well.
+
+        Every other answer may come from the earlier opening. It is not recorded, and a new process is asked.
+        """
+        transcript = self._probe.transcript
+        mark, link = transcript.mark(), _legacy_link(version)
+        await self._offer(version, transcript.connect(link), interview, channel, _AGREEMENT_SECONDS)
+        if link.negotiated != version:
+            transcript.rewind(mark)
+        return link.negotiated == version
+
+    async def _offer(
+        self, version: str, connection: int, interview: Interview, channel: StdioChannel | None, seconds: float
+    ) -> None:
+        identifier = channel.next_id() if channel is not None else _no_number()
+        inquiry = opening_inquiry(self._probe.client_version, version, identifier)
+        reply = await self._ask(interview, connection, inquiry, channel, seconds)
+        if reply is not None:
+            note_negotiation(self._probe.transcript.links[connection], reply)
 
     async def ask_on_other_process(self, opened: Opened, *, dual: bool) -> None:
         """List the tools of another process of the modern era; the truncated line comes last.
@@ -133,12 +167,17 @@ class StdioQuestions:
             yield transcript.connect(link), self._interview(channel), channel
 
     async def _ask(
-        self, interview: Interview, connection: int, inquiry: Inquiry, channel: StdioChannel | None
+        self,
+        interview: Interview,
+        connection: int,
+        inquiry: Inquiry,
+        channel: StdioChannel | None,
+        most: float = _ANSWER_SECONDS,
     ) -> Reply | None:
         async def send(asked: Inquiry) -> Reply:
             if channel is None:
                 raise AssertionError("an interview without time asks nothing")
-            seconds = _WAITS.get(asked.step, _ANSWER_SECONDS)
+            seconds = _WAITS.get(asked.step, most)
             return await channel.send_raw(
                 asked.label, asked.body, seconds=min(seconds, self._probe.limits.stdio_answer)
             )
@@ -162,6 +201,10 @@ class StdioQuestions:
 
 def _facts(opened: Opened, *, paged: str | None = None, dual: bool = False) -> ServerFacts:
     return ServerFacts(era=opened.era, capabilities=opened.capabilities, paged=paged, dual=dual)
+
+
+def _legacy_link(offered: str) -> SessionLink:
+    return SessionLink(_TRANSPORT, Era.LEGACY.value, offered)
 
 
 def _no_pause(_: Reply) -> None:

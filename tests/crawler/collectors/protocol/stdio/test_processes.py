@@ -26,7 +26,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Ta
 from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed
 from tests.crawler.collectors.launching import PipeLauncher, Pipes, module
-from tests.crawler.collectors.protocol.probing import NOW, collector, listing, names, records_of
+from tests.crawler.collectors.protocol.probing import NOW, collector, listing, names, records_of, talk
 
 FACTS = {"package": "npm:x", "version": "1.0.0", "layer": "a" * 64}
 
@@ -155,14 +155,54 @@ def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_every_other_version_is_offered_to_a_process_of_its_own(tmp_path: Path) -> None:
-    opened = [
-        [message for message in each if message[0] == "initialize"]
-        for each in visit(tmp_path, depth="full").processes.values()
-    ]
+OFFERED = {"initialize-unknown", "initialize-2024-11-05", "initialize-2025-03-26", "initialize-2025-06-18"}
 
-    assert max(map(len, opened)) == 1
-    assert sum(map(len, opened)) >= 1 + 4
+
+def agreed(found: Visit) -> dict[str, str]:
+    """What was agreed to at each further opening, by its step; one of which nothing is recorded is missing."""
+    rows = talk(found.records).exchanges
+    return {row.step: row.connection.negotiated for row in rows if row.step in OFFERED}
+
+
+def openings(found: Visit) -> list[int]:
+    """How many openings each process got."""
+    return [sum(message[0] == "initialize" for message in each) for each in found.processes.values()]
+
+
+def test_a_process_that_agrees_to_a_version_is_offered_the_next_one(tmp_path: Path) -> None:
+    found = visit(tmp_path, "agrees", depth="full")
+
+    assert agreed(found) == {
+        "initialize-unknown": "2025-11-25",
+        "initialize-2024-11-05": "2024-11-05",
+        "initialize-2025-03-26": "2025-03-26",
+        "initialize-2025-06-18": "2025-06-18",
+    }
+    assert max(openings(found)) == 4
+
+
+@pytest.mark.parametrize("fault", ["agrees once", "agrees and ends", "agrees and falls silent"])
+def test_a_version_to_which_an_opened_process_does_not_agree_is_offered_to_a_new_one(
+    tmp_path: Path, fault: str
+) -> None:
+    found, alike = visit(tmp_path, fault, depth="full"), visit(tmp_path, "agrees", depth="full")
+
+    assert agreed(found) == agreed(alike)
+    assert max(openings(found)) == 2
+    assert sum(map(len, found.processes.values())) > sum(map(len, alike.processes.values()))
+
+
+def test_an_answer_that_may_be_about_an_earlier_opening_is_not_recorded(tmp_path: Path) -> None:
+    found = visit(tmp_path, depth="full")
+
+    assert agreed(found) == dict.fromkeys(OFFERED, "2025-11-25")
+    assert [row.step for row in talk(found.records).exchanges if row.step in OFFERED] == [
+        "initialize-unknown",
+        "initialize-2024-11-05",
+        "initialize-2025-03-26",
+        "initialize-2025-06-18",
+    ]
+    assert sum(count > 0 for count in openings(found)) >= 1 + 4
 
 
 def test_the_processes_of_one_server_live_no_longer_than_it_may_take() -> None:
