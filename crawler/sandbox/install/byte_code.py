@@ -2,11 +2,15 @@
 
 A start imports about half of the files of an installation, and compiling a file costs more than copying it. What was
 missed is compiled at each start. The box that installs runs the text of this module with a Python of any supported
-version: `INSTALLER PACKAGE COMMAND...`.
+version, and the arguments `PACKAGE INSTALLER...`.
 """
+
+# Without pathlib and subprocess, whose import takes as long as finding the files.
+# ruff: noqa: PTH109, PTH113, PTH118, PTH123, PTH208, S606
 
 from __future__ import annotations
 
+import contextlib
 import os
 import py_compile
 import re
@@ -16,14 +20,15 @@ import sys
 COMPUTED = ("anyio._backends._asyncio",)
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.MULTILINE
+    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.MULTILINE
 )
 _LATER = re.compile(
     rb"^(?:def|async def|class|if TYPE_CHECKING|if typing\.TYPE_CHECKING)\b[^\n]*\n(?:[ \t][^\n]*\n|\n|\)[^\n]*\n)*",
     re.MULTILINE,
 )
-"""What is not run when a module is imported: the bodies of functions and of classes, and what only type checkers read."""
+"""What an import does not run, or rarely: the bodies of functions and classes, and what only type checkers read."""
 
+_MOST = 1 << 20  # bytes of a file that are searched for imports
 _NAME = re.compile(rb"[\w.]+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _SCRIPT = re.compile(r"=\s*([\w.]+)\s*:")
@@ -71,7 +76,7 @@ def _find_file(tree: str, module: str) -> str:
 def _imports(file: str, package: str) -> list[str]:
     """The modules that an import of a file of a package may import."""
     with open(file, "rb") as opened:
-        text = _LATER.sub(b"", opened.read())
+        text = _LATER.sub(b"", opened.read(_MOST))
     found: list[str] = []
     for dots, source, members, plain in _IMPORT.findall(text):
         if plain:
@@ -90,11 +95,32 @@ def _first(part: bytes) -> str:
     return match[0].decode("utf-8", "replace") if match else ""
 
 
+def compile_imported_files(tree: str, package: str) -> None:
+    """Compile in two processes, which a hostile file may end: what is left is compiled at each start."""
+    workers = []
+    for half in (0, 1):
+        worker = os.fork()
+        if worker == 0:
+            try:
+                _compile(find_imported_files(tree, package)[half::2])
+            finally:
+                os._exit(0)
+        workers.append(worker)
+    for worker in workers:
+        os.waitpid(worker, 0)
+
+
+def _compile(files: list[str]) -> None:
+    for file in files:
+        with contextlib.suppress(OSError):
+            py_compile.compile(file, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+
+
 def main(package: str, command: list[str]) -> int:
+    """Run the installer in the folder of the tree, and compile if it succeeds."""
     code = os.spawnv(os.P_WAIT, command[0], command)
     if code == 0:
-        for file in find_imported_files(os.getcwd(), package):
-            py_compile.compile(file, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+        compile_imported_files(os.getcwd(), package)
     return code
 
 

@@ -21,6 +21,7 @@ from crawler.sandbox.boxes.egress_relay import AllowedEndpoints, EgressRelay
 from crawler.sandbox.boxes.process_tree import ContainedProcess
 from crawler.sandbox.boxes.relay_listener import PROXY_ENVIRONMENT, listen_before, receive_listener
 from crawler.sandbox.failure_messages import describe_install_failure, stabilise_line
+from crawler.sandbox.install import byte_code
 from crawler.sandbox.install.downloads import describe_downloads
 from crawler.sandbox.install.install_result import read_installed_top
 from crawler.sandbox.kernel.limits import INSTALL, MIB, Limits
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from crawler.sandbox.boxes.private_indexes import PrivateIndexes
 
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
+_PYTHON = "/usr/bin/python3"
 POLL = 0.25
 POLL_PAUSE = 2.0
 """Seconds after which the written files are measured even if the free disk space did not shrink."""
@@ -157,7 +159,6 @@ class Installer:
             **dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"), BUNDLE),
             "BUN_INSTALL_CACHE_DIR": f"/app/{_DOWNLOADS}/bun",
             "UV_CACHE_DIR": f"/app/{_DOWNLOADS}/uv",
-            "PYC_INVALIDATION_MODE": "UNCHECKED_HASH",
             **dict.fromkeys(("PYTHONSAFEPATH", "PYTHONNOUSERSITE", "DO_NOT_TRACK"), "1"),
         }
         binds = (
@@ -285,8 +286,9 @@ def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | Python
     extra = [option for url in index.extra for option in ("--index", url)]
     before = ["--exclude-newer", cutoff.isoformat()] if cutoff else []
     return [
-        "/opt/tools/uv", "pip", "install", "--no-config", "--only-binary", ":all:", "--python", "/usr/bin/python3",
-        "--no-python-downloads", "--target", "/app", "--link-mode", "hardlink", "--compile-bytecode", "--no-progress",
+        _PYTHON, "-I", "-S", "-c", Path(byte_code.__file__).read_text("utf-8"), spec.name,
+        "/opt/tools/uv", "pip", "install", "--no-config", "--only-binary", ":all:", "--python", _PYTHON,
+        "--no-python-downloads", "--target", "/app", "--link-mode", "hardlink", "--no-progress",
         "--refresh-package", spec.name,
         "--color", "never", "--default-index", index.url, *extra, *before, "--", wanted, *spec.requirements,
     ]  # fmt: skip
