@@ -31,6 +31,7 @@ from typing import Any
 from bench import captures
 from bench.launching import ProbeResult, Stopwatch, plain, probe_once, target_of
 from crawler.sandbox import Sandbox, SandboxError, open_sandbox
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Reason, Target
 
@@ -140,15 +141,13 @@ async def fresh(shared: Sandbox) -> AsyncIterator[tuple[Sandbox, Clock]]:
         for part in ("rootfs", "tools", "slots"):
             (shared.cache_dir / part).mkdir(exist_ok=True)
             (own / part).symlink_to(shared.cache_dir / part)
-        box = await opened(own, clock)
-        box._indexes.update(shared._indexes)  # noqa: SLF001 (asking npm takes longer than many an installation)
-        yield box, clock
+        yield await opened(own, clock, shared.indexes), clock  # asking npm takes longer than many an installation
     finally:
         await asyncio.to_thread(shutil.rmtree, own)
 
 
-async def opened(cache: Path, clock: Clock) -> Sandbox:
-    box = await open_sandbox(cache, environ=dict(os.environ), now=clock.now)
+async def opened(cache: Path, clock: Clock, indexes: ConfiguredIndexes | None = None) -> Sandbox:
+    box = await open_sandbox(cache, environ=dict(os.environ), now=clock.now, indexes=indexes)
     assert isinstance(box, Sandbox), box
     return box
 

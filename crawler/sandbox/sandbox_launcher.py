@@ -28,7 +28,8 @@ from crawler.sandbox.install.resolution_cache import Resolutions, ResolvedInstal
 from crawler.sandbox.kernel import user_ids
 from crawler.sandbox.kernel.limits import RUN, Limits
 from crawler.sandbox.runtime import Bubblewrap, Runtime
-from crawler.sandbox.toolchain import index_queries, node, package_indexes, rootfs
+from crawler.sandbox.toolchain import index_queries, package_indexes, rootfs
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 
@@ -63,7 +64,7 @@ class Sandbox:
 
     cache_dir: Path
     rootfs: rootfs.Rootfs
-    environ: Mapping[str, str]
+    indexes: ConfiguredIndexes
     now: Callable[[], datetime]
     installer: Installer
     known: Resolutions
@@ -73,8 +74,6 @@ class Sandbox:
     engine: ImageEngine | None = None
     others: Installers = field(default_factory=Installers)
     _room: BoxSlots = field(init=False)
-    _indexes: dict[TargetType, _Index] = field(default_factory=dict)
-    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _verified_until: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -240,14 +239,7 @@ class Sandbox:
         return await self.others.get_installer(found.python, self.installer)
 
     async def _index(self, ecosystem: TargetType) -> _Index:
-        async with self._asking:
-            if ecosystem not in self._indexes:
-                if ecosystem is TargetType.NPM:
-                    found: _Index = await node.find_npm_index(self.cache_dir, self.environ)
-                else:
-                    found = await asyncio.to_thread(package_indexes.read_python_index, self.environ)
-                self._indexes[ecosystem] = found
-            return self._indexes[ecosystem]
+        return await (self.indexes.npm() if ecosystem is TargetType.NPM else self.indexes.python())
 
     async def _launch(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
         if target.type is TargetType.COMMAND:

@@ -24,6 +24,7 @@ from crawler.sandbox.runtime import Bubblewrap
 from crawler.sandbox.runtime_selection import AUTO, check_runtime, choose_runtime, open_runtime
 from crawler.sandbox.sandbox_launcher import Sandbox
 from crawler.sandbox.toolchain import host, pythons, rootfs
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.model import Absent, Reason
 
 RESOLUTION_TTL = timedelta(hours=24)
@@ -42,6 +43,7 @@ async def open_sandbox(
     python: str = pythons.ALL,
     endpoints: AllowedEndpoints = NO_ENDPOINTS,
     guard: AddressGuard = STRICT_GUARD,
+    indexes: ConfiguredIndexes | None = None,
     progress: Callable[[str], None] = lambda _: None,
     on_phase: Callable[[str], None] | None = None,
 ) -> Sandbox | Absent:
@@ -51,7 +53,8 @@ async def open_sandbox(
     many targets all processes with this cache install or run at the same time. `runtime`: one of
     `runtime_selection.RUNTIMES`, or `auto`. `python`: the Pythons for packages besides our own: `all`, `own` for none,
     or versions separated by commas. `endpoints`: what servers may reach over the network; by default nothing.
-    `guard`: the address policy for image registries. `progress` gets the steps of building, `on_phase` what is done for
+    `guard`: the address policy for image registries. `indexes`: those of
+    `environ`, if they are read elsewhere too. `progress` gets the steps of building, `on_phase` what is done for
     each target.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
@@ -76,4 +79,5 @@ async def open_sandbox(
     installer = Installer(rootfs=root, store=store, bundle=bundle, on_phase=on_phase)
     engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl, guard)
     known = Resolutions(store, ttl, others.pythons.names)
-    return Sandbox(cache_dir, root, environ, now, installer, known, limits, slots, contained_by, engine, others)
+    indexes = indexes or ConfiguredIndexes(environ, cache_dir)
+    return Sandbox(cache_dir, root, indexes, now, installer, known, limits, slots, contained_by, engine, others)

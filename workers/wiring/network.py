@@ -29,6 +29,7 @@ from crawler.http.request_budgets import LocalRequestLedger
 from crawler.http.resolver import DnsResolver
 from crawler.launcher import LaunchedServer, Launcher
 from crawler.sandbox.box_slots import count_box_slots
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.kinds.traits import schemas
 from evidence.model import Absent, Reason, Target
 from workers.clock import Clock
@@ -214,6 +215,7 @@ class NetworkWiring:
             self._clock,
             self._http_engine(),
             self._packages,
+            self._indexes,
             asks_osv=not self._spread,
             budgets=self._budgets,
             local=self._local,
@@ -247,7 +249,11 @@ class NetworkWiring:
 
     @cached_property
     def _packages(self) -> _Packages:
-        return _Packages(self._settings, self._clock, self._endpoints, self._watcher)
+        return _Packages(self._settings, self._clock, self._indexes, self._endpoints, self._watcher)
+
+    @cached_property
+    def _indexes(self) -> ConfiguredIndexes:
+        return ConfiguredIndexes(read_tool_environment(), self._settings.cache)
 
     async def _launcher(self) -> Launcher | None:
         return self._instead or self._packages
@@ -257,9 +263,15 @@ class _Packages:
     """Starts packages in a sandbox, which is opened for the first package and built if it is missing."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, endpoints: AllowedEndpoints | None, watcher: Watcher | None
+        self,
+        settings: Settings,
+        clock: Clock,
+        indexes: ConfiguredIndexes,
+        endpoints: AllowedEndpoints | None,
+        watcher: Watcher | None,
     ) -> None:
         self._settings = settings
+        self._indexes = indexes
         self._clock = clock
         self._endpoints = endpoints
         self._watcher = watcher
@@ -308,6 +320,7 @@ class _Packages:
             python=self._settings.sandbox_pythons,
             endpoints=self._endpoints or NO_ENDPOINTS,
             guard=AddressGuard(allow_private=self._settings.allow_private),
+            indexes=self._indexes,
             progress=self._report_building,
             on_phase=self._watcher.show_phase if self._watcher else None,
         )

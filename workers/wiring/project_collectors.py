@@ -16,7 +16,7 @@ from crawler.advisories.osv_api import OsvApi
 from crawler.advisories.version_order import OsvOrder
 from crawler.collector import Collector, Follower
 from crawler.collectors.advisories import AdvisoriesCollector
-from crawler.collectors.package import ConfiguredIndexes, PackageCollector
+from crawler.collectors.package import PackageCollector
 from crawler.collectors.repository import GitHub, RepositoryCollector, TokenBudgets
 from crawler.collectors.source import ReaderPool, SourceCollector
 from crawler.collectors.source.dependencies import InstallationSource
@@ -24,11 +24,12 @@ from crawler.collectors.source.local_project import LocalProjectCollector
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.projects.project import Project
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid, load_rules
 from evidence.derive.secrets.rules import RuleSet, build_own_rules, rules_digest
 from workers.clock import Clock
 from workers.runs.pins import PinnedCollector, VersionedCollector
-from workers.settings.environment import ALL_SOURCES, InvalidSetting, Settings, read_tool_environment
+from workers.settings.environment import ALL_SOURCES, InvalidSetting, Settings
 from workers.settings.salt import read_secret_salt
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class ProjectCollectors:
         clock: Clock,
         engine: HttpEngine,
         installs: InstallationSource,
+        indexes: ConfiguredIndexes,
         *,
         asks_osv: bool,
         budgets: TokenBudgets | None = None,
@@ -69,6 +71,7 @@ class ProjectCollectors:
         self._clock = clock
         self._engine = engine
         self._installs = installs
+        self._indexes = indexes
         self._asks_osv = asks_osv
         self._budgets = budgets
         self._local = local
@@ -95,10 +98,6 @@ class ProjectCollectors:
 
     def _wants(self, name: str) -> bool:
         return name in self._wanted
-
-    @cached_property
-    def _indexes(self) -> ConfiguredIndexes:
-        return ConfiguredIndexes(read_tool_environment(), self._settings.cache)
 
     @cached_property
     def package(self) -> PackageCollector:

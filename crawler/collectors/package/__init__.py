@@ -2,11 +2,10 @@
 
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.collector import PackageCollector, PackageLimits
-from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
+from crawler.collectors.package.indexes import index_transport
 
 __all__ = [
     "Archive",
-    "ConfiguredIndexes",
     "PackageCollector",
     "PackageLimits",
     "index_transport",

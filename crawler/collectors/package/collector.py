@@ -19,12 +19,13 @@ from crawler.collectors.package.document_fields import VERSION as LONGEST_VERSIO
 from crawler.collectors.package.document_fields import Members, as_object, as_plain_text
 from crawler.collectors.package.earlier_record import EarlierPackageRecord, WantedPackage
 from crawler.collectors.package.index_client import IndexClient, IndexRetryPolicy
-from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
+from crawler.collectors.package.indexes import index_transport
 from crawler.collectors.package.npm_probe import probe_npm_package
 from crawler.collectors.package.package_probe import PackageProbe, PackageResult
 from crawler.collectors.package.shared_results import SharedResults
 from crawler.http.engine import HttpEngine
 from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from crawler.sandbox.toolchain.package_indexes import NpmIndex
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.package import KIND, NPM, PYPI

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.collector import PackageCollector
-from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
+from crawler.collectors.package.indexes import index_transport
 from crawler.collectors.package.shared_results import SharedResults
 from crawler.collectors.repository.github import GitHub
 from crawler.collectors.source.archive_download import download_archive
@@ -18,6 +18,7 @@ from crawler.http.address_guard import AddressGuard
 from crawler.http.deadlines import pause_deadline
 from crawler.http.engine import HttpEngine
 from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.kinds import repository
 from evidence.kinds.repository import Repository
 from evidence.kinds.source import GITHUB

@@ -11,7 +11,6 @@ from crawler.archives import Bounds
 from crawler.collector import Scarce, make_record
 from crawler.collectors.earlier_values import CARRIED_FROM, parse_body, parse_time
 from crawler.collectors.package.collector import PackageCollector
-from crawler.collectors.package.indexes import ConfiguredIndexes
 from crawler.collectors.package.shared_results import SharedResults
 from crawler.collectors.repository.github import GitHub
 from crawler.collectors.source.archive_origin import (
@@ -26,6 +25,7 @@ from crawler.collectors.source.reader_pool import ReaderPool
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.canonical import Json, canonical_json
 from evidence.kinds import dependencies, listing, secrets, source
 from evidence.kinds.traits import schemas

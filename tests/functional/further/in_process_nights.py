@@ -14,17 +14,18 @@ from typing import Any
 import pytest
 
 from crawler.advisories.http_client import AdvisoryClient, AdvisoryRetryPolicy
-from crawler.collectors.package import ConfiguredIndexes, PackageCollector
+from crawler.collectors.package import PackageCollector
 from crawler.collectors.package.index_client import IndexRetryPolicy
 from crawler.collectors.repository import GitHub, GitHubLimits
 from crawler.collectors.repository.api.calls import CallLimits
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from tests.functional.further.nights import Home, Night
 from workers import embedded
 from workers.clock import clock_at
 from workers.context import open_context
 from workers.runs.options import RunOptions
 from workers.settings.environment import Settings, read_tool_environment
-from workers.wiring import project_collectors
+from workers.wiring import network, project_collectors
 from workers.wiring.advisory_mirror import refresh_advisories
 
 HURRIED = GitHubLimits(calls=CallLimits(timeout=60, pause=0.01), linger=0.05, pace=0.0, max_wait=0.5)
@@ -40,7 +41,7 @@ def hurry(patch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:
     for name, value in environ.items():
         patch.setenv(name, value)
     indexes = ConfiguredIndexes(read_tool_environment(), Settings().cache)
-    patch.setattr(project_collectors, "ConfiguredIndexes", lambda *_: indexes)
+    patch.setattr(network, "ConfiguredIndexes", lambda *_: indexes)
     patch.setattr(project_collectors, "GitHub", partial(GitHub, limits=HURRIED))
     patch.setattr(project_collectors, "PackageCollector", _Hurried)
     patch.setattr(

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from crawler.collectors.package import ConfiguredIndexes, PackageCollector, PackageLimits
+from crawler.collectors.package import PackageCollector, PackageLimits
 from crawler.collectors.package.index_client import IndexRetryPolicy
 from crawler.collectors.package.indexes import IndexGuard
 from crawler.http.address_guard import AddressGuard
@@ -16,6 +16,7 @@ from crawler.http.engine import HttpEngine
 from crawler.http.failures import BlockedAddress
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.toolchain import node
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.model import Absent, Reason, Server
 from tests.crawler.collectors.package.local_indexes import NOON, Bench, absent, body, dossier, npm
 from tests.servers.indexes import Answer, PackageIndex, packument

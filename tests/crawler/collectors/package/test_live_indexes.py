@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from crawler.collectors.package import Archive, ConfiguredIndexes, PackageCollector, index_transport
+from crawler.collectors.package import Archive, PackageCollector, index_transport
 from crawler.http.engine import HttpEngine
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.kinds.package import Repository
 from evidence.model import Absent, Reason, Server, Target
 from tests.crawler.collectors.package.local_indexes import NOON, body, dossier, npm, pypi

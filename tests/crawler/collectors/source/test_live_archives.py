@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.package import ConfiguredIndexes, PackageCollector
+from crawler.collectors.package import PackageCollector
 from crawler.collectors.source import ReaderPool, SourceCollector
 from crawler.http.engine import HttpEngine
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.kinds.source import Source
 from evidence.model import Dossier, Observed, Server, Target, TargetType
 from workers.settings.environment import Settings
