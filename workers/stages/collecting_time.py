@@ -20,11 +20,17 @@ class TimeLeft:
     def __init__(self, seconds: float, *, installing: bool = False) -> None:
         self.seconds = seconds
         self._given = seconds
-        self._installing = installing
+        self.installing = installing
 
     @property
     def is_over(self) -> bool:
         return self.seconds <= 0
+
+    def split(self) -> TimeLeft:
+        """As many seconds, for what is done at the same time."""
+        other = TimeLeft(self._given, installing=self.installing)
+        other.seconds = self.seconds
+        return other
 
     @property
     def absence(self) -> Absent:
@@ -36,9 +42,9 @@ class TimeLeft:
         """Raise TimeoutError when the block takes longer than is left, or than `most` without the excluded waits."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        wall = None if self._installing else self.seconds
+        wall = None if self.installing else self.seconds
         try:
             async with asyncio.timeout(wall), limit_duration(min(most, self.seconds)) as limit:
                 yield
         finally:
-            self.seconds -= loop.time() - began - (limit.paused if self._installing else 0.0)
+            self.seconds -= loop.time() - began - (limit.paused if self.installing else 0.0)

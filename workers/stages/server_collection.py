@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from crawler.collector import Deriver, Source
+from crawler.collector import Deriver, Scarce, Source
 from crawler.http.deadlines import limit_duration
 from crawler.identity import order_by_trust
 from evidence.derive.secret_scrubbing import scrub_record
@@ -72,17 +72,50 @@ async def collect_server(
     if records and isinstance(invalid := records[0].content, Absent):
         return record_not_contacted(ctx, sources, subject, invalid)
     selected = sources.select(subject.server, stage, subject.found)
-    for collector in selected.collectors:
-        on_source(collector.name)
-        work = collector.collect(subject.server, subject.earlier)
-        records += await _guarded(ctx, subject, collector, work, left)
-    for follower in selected.followers:
-        on_source(follower.name)
-        work = follower.follow(_so_far(subject, records), subject.earlier)
-        records += await _guarded(ctx, subject, follower, work, left)
+    visit = _Visit(ctx, subject, on_source)
+    if left is not None and left.installing:
+        records += await visit.collect_beside(selected, records, left)
+    else:
+        records += await visit.collect(selected, records, left)
     for deriver in selected.derivers:
         records += await _guarded(ctx, subject, deriver, _derived(ctx, subject, deriver, records))
     return CollectedServer(subject.server.id, records, sources.next_stage(subject.server, stage))
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One visit of a server."""
+
+    ctx: Collecting
+    subject: CollectInput
+    on_source: Callable[[str], None]
+
+    async def collect(self, selected: StageCollectors, known: Sequence[Record], left: TimeLeft | None) -> list[Record]:
+        """The records of the collectors, and then of the followers, one after the other."""
+        ctx, subject, records = self.ctx, self.subject, list(known)
+        for collector in selected.collectors:
+            self.on_source(collector.name)
+            work = collector.collect(subject.server, subject.earlier)
+            records += await _guarded(ctx, subject, collector, work, left)
+        for follower in selected.followers:
+            self.on_source(follower.name)
+            work = follower.follow(_so_far(subject, records), subject.earlier)
+            records += await _guarded(ctx, subject, follower, work, left)
+        return records[len(known) :]
+
+    async def collect_beside(self, selected: StageCollectors, known: Sequence[Record], left: TimeLeft) -> list[Record]:
+        """The same, for a person who waits: what is read about a package is read while the package is installed and
+        started. Without earlier evidence no follower needs what the server said.
+        """
+        talking = [one for one in selected.collectors if one.needs is Scarce.SERVER]
+        others = [one for one in selected.collectors if one.needs is not Scarce.SERVER]
+        reading = left.split()
+        async with asyncio.TaskGroup() as tasks:
+            asked = tasks.create_task(self.collect(StageCollectors(talking, [], []), known, left))
+            quiet = replace(self, on_source=lambda name: self.on_source(name) if asked.done() else None)
+            read = tasks.create_task(quiet.collect(StageCollectors(others, selected.followers, []), known, reading))
+        left.seconds = min(left.seconds, reading.seconds)
+        return [*asked.result(), *read.result()]
 
 
 def record_not_contacted(

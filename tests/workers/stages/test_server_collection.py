@@ -154,3 +154,39 @@ def test_a_timeout_of_a_collector_itself_is_not_the_end_of_the_scan() -> None:
 
     content = _collect(TimeLeft(60), _Working("package", give_up), _Working("source", _at_once))
     assert content == {"package": Absent(Reason.COLLECTOR_ERROR, "TimeoutError"), "source": Observed(b"{}")}
+
+
+def test_the_index_is_read_while_a_package_is_installed_and_started() -> None:
+    read = asyncio.Event()
+
+    async def note() -> None:
+        read.set()
+
+    async def wait() -> None:
+        await asyncio.wait_for(read.wait(), 10)
+
+    started = _Working("listing", wait), _Working("package", note, needs=Scarce.INDEX)
+    assert _collect(TimeLeft(60, installing=True), *started) == {"listing": Observed(b"{}"), "package": Observed(b"{}")}
+
+
+def test_one_after_the_other_is_read_about_a_server_that_is_not_installed() -> None:
+    done: list[str] = []
+
+    async def start() -> None:
+        await asyncio.sleep(0)
+        done.append("listing")
+
+    async def note() -> None:
+        done.append("package")
+
+    _collect(TimeLeft(60), _Working("listing", start), _Working("package", note, needs=Scarce.INDEX))
+    assert done == ["listing", "package"]
+
+
+def test_what_is_done_at_the_same_time_counts_once() -> None:
+    async def pass_time() -> None:
+        await asyncio.sleep(0.5)
+
+    left = TimeLeft(60, installing=True)
+    _collect(left, _Working("listing", pass_time), _Working("package", pass_time, needs=Scarce.INDEX))
+    assert 59.1 < left.seconds <= 59.5
