@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -80,11 +79,16 @@ def describe_containment() -> str:
     return "as an ordinary user: servers run as you in a namespace of their own, and their files in memory are counted"
 
 
+def prepare_for_orphans(name: str) -> None:
+    """Have the orphans of the runtime `name` reaped; an engine has a process of its own for that."""
+    if name not in IMAGES:
+        become_subreaper_if_needed()
+
+
 async def open_runtime(name: str, cache_dir: Path, root: Path, environ: Mapping[str, str]) -> Runtime:
     """Open the runtime `name`. gVisor is tested, since its failures resemble a server's; raises SandboxError."""
     if name in IMAGES:
         return await open_engine_runtime(name, cache_dir, environ)
-    await asyncio.to_thread(become_subreaper_if_needed)
     if name == "bubblewrap":
         return Bubblewrap()
     runtime = Gvisor(_program("runsc"))

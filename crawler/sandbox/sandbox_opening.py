@@ -21,7 +21,13 @@ from crawler.sandbox.layers.cache_ownership import claim_cache
 from crawler.sandbox.layers.eviction import remove_abandoned
 from crawler.sandbox.layers.layers import Layers
 from crawler.sandbox.runtime import Bubblewrap
-from crawler.sandbox.runtime_selection import AUTO, check_runtime, choose_runtime, open_runtime
+from crawler.sandbox.runtime_selection import (
+    AUTO,
+    check_runtime,
+    choose_runtime,
+    open_runtime,
+    prepare_for_orphans,
+)
 from crawler.sandbox.sandbox_launcher import Sandbox
 from crawler.sandbox.toolchain import host, pythons, rootfs
 from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
@@ -63,7 +69,11 @@ async def open_sandbox(
         return Absent(Reason.NO_SANDBOX, f"{chosen.why}; {chosen.fix}")
     try:
         await asyncio.to_thread(claim_cache, cache_dir)
-        root = await rootfs.build_rootfs(cache_dir, progress, environ=environ)
+        root, interpreters, _ = await asyncio.gather(
+            rootfs.build_rootfs(cache_dir, progress, environ=environ),
+            asyncio.to_thread(pythons.find_interpreters, environ, python),
+            asyncio.to_thread(prepare_for_orphans, chosen),
+        )
         contained_by = await open_runtime(chosen, cache_dir, root.root, environ)
         if endpoints != NO_ENDPOINTS:
             if not isinstance(contained_by, Bubblewrap):
@@ -73,7 +83,6 @@ async def open_sandbox(
     except SandboxError as error:
         return Absent(Reason.NO_SANDBOX, str(error))
     await asyncio.to_thread(remove_abandoned, cache_dir, now())
-    interpreters = await asyncio.to_thread(pythons.find_interpreters, environ, python)
     others = Installers(cache_dir, environ, progress, interpreters)
     store = Layers(cache_dir, layer_abi(others.pythons.own))
     installer = Installer(rootfs=root, store=store, bundle=bundle, on_phase=on_phase)
