@@ -169,7 +169,7 @@ class NetworkWiring:
             launcher,
             self._rate_limiter,
             self._clock.now,
-            _probe_limits(self._settings),
+            replace(_probe_limits(self._settings), processes=self._box_slots if self._watcher else 1),
             client_version=read_code_version(),
             depth=self._settings.depth,
             spread=self._spread,
@@ -181,6 +181,10 @@ class NetworkWiring:
             on_exchange=self._watcher.count_question if self._watcher else None,
             identify=self._identify if self._settings.carry_starts and not self._watcher else None,
         )
+
+    @property
+    def _box_slots(self) -> int:
+        return count_box_slots(self._settings.sandbox_slots, self._settings.sandbox_memory)
 
     @property
     def _uses_official_client(self) -> bool:

@@ -40,7 +40,8 @@ class ProbeLimits:
     full probe with its fresh openings. `retest_requests` bounds all requests of a re-test over HTTP. After `items` no
     further page is requested; a page of more than `page_items` is not kept. `values` bounds the JSON values of all
     lists together, since a few bytes of JSON can cost every reader kilobytes. `recovery_pause` is the time that a
-    server has to serve a fresh client again before it counts as fallen.
+    server has to serve a fresh client again before it counts as fallen. So many `processes` of a package may live at a
+    time: more than one suits a person who waits, since each needs a slot of the sandbox.
     """
 
     requests: int = 12
@@ -58,6 +59,7 @@ class ProbeLimits:
     line_bytes: int = 4 * 1024 * 1024
     retry_pause: float = 5.0
     recovery_pause: float = 3.0
+    processes: int = 1
 
 
 class QuestionBudget:

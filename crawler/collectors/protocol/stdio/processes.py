@@ -1,21 +1,24 @@
-"""The processes of one target: one at a time, and all together no longer than the limit for one server."""
+"""The processes of one target: asked one at a time, and all together no longer than the limit for one server."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from crawler.collectors.protocol.session.dialogue import ProbeLimits
-from crawler.launcher import Launcher
+from crawler.http.deadlines import isolate_shared_work, pause_deadline
+from crawler.launcher import LaunchedServer, Launcher
 from crawler.mcp.stdio import StdioChannel
 from crawler.mcp.transcript import Transcript
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target
 
 _TOTAL_FACTOR: Final = 2.5  # times the limit for one server, which bounds a single process
+_STOPPING: Final[set[asyncio.Future[None]]] = set()  # keeps references, which the event loop does not
 _VOLATILE_FACTS: Final = frozenset({"reinstalled"})
 _INSTALLED: Final = {"declared": "declared", "dependenciesOf": "dependencies_of"}
 _MIN_SECONDS: Final = 0.5  # seconds; with less time left no process is started
@@ -44,8 +47,8 @@ def is_same_start(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool
 class TargetProcesses:
     """Starts a target on demand. A caller must not start a second process while one is running.
 
-    A server holds a slot of the sandbox while its process lives, so two at a time would let servers wait for each other
-    without end.
+    A server holds a slot of the sandbox while its process lives, so waiting for a second one would let servers wait for
+    each other without end. What is started `ahead` waits for its slot while the running process is asked and ends.
     """
 
     def __init__(self, launcher: Launcher, target: Target, limits: ProbeLimits, client_version: str) -> None:
@@ -55,6 +58,21 @@ class TargetProcesses:
         self._client_version = client_version
         self._seconds_left = limits.total * _TOTAL_FACTOR
         self._facts: Mapping[str, Json] | None = None
+        self._ahead: deque[asyncio.Task[LaunchedServer | Absent]] = deque()
+
+    def start_ahead(self, count: int) -> None:
+        """Start the next `count` processes while one is running, as far as several may live at a time."""
+        for _ in range(min(count, self._limits.processes - 1) - len(self._ahead)):
+            launching = self._launcher.launch(self._target)
+            self._ahead.append(asyncio.create_task(launching, context=isolate_shared_work()))
+
+    async def close(self) -> None:
+        """Stop what was started ahead and is not needed. It is stopped completely even if the caller is cancelled."""
+        if self._ahead:
+            stopping = asyncio.ensure_future(_stop_all(self._ahead))
+            _STOPPING.add(stopping)
+            stopping.add_done_callback(_STOPPING.discard)
+            await asyncio.shield(stopping)
 
     @asynccontextmanager
     async def started(self, transcript: Transcript) -> AsyncIterator[StartedProcess | Absent]:
@@ -66,7 +84,7 @@ class TargetProcesses:
         if self._seconds_left < _MIN_SECONDS:
             yield Absent(Reason.NOT_COLLECTED, "the time for one server was over")
             return
-        launched = await self._launcher.launch(self._target)
+        launched = await self._launch()
         if isinstance(launched, Absent):
             yield launched
             return
@@ -90,3 +108,19 @@ class TargetProcesses:
         finally:
             await channel.close()
             self._seconds_left -= loop.time() - began
+
+    async def _launch(self) -> LaunchedServer | Absent:
+        if not self._ahead:
+            return await self._launcher.launch(self._target)
+        with pause_deadline():
+            launched = await self._ahead[0]  # kept until it is here: else a caller that is cancelled now would lose it
+        self._ahead.popleft()
+        return launched
+
+
+async def _stop_all(tasks: Collection[asyncio.Task[LaunchedServer | Absent]]) -> None:
+    for task in tasks:
+        task.cancel()
+    for found in await asyncio.gather(*tasks, return_exceptions=True):
+        if not isinstance(found, Absent | BaseException):
+            await found.stop()

@@ -50,13 +50,16 @@ class StdioProbe(Probe):
     async def run(self, target: Target) -> ProbeResult:
         """Start, open, list and stop the target, and start it again for the other questions."""
         processes = TargetProcesses(self._launcher, target, self.limits, self.client_version)
-        found = await self._listed(target, processes)
-        if isinstance(found, Absent) and self._is_failure_of_known_server():
-            self.transcript, self.notes = Transcript(on_exchange=self.transcript.on_exchange), {}
+        try:
             found = await self._listed(target, processes)
-        if self._opened:
-            await self._ask_further_processes(processes)
-            await self._try_mutating_tools(processes)
+            if isinstance(found, Absent) and self._is_failure_of_known_server():
+                self.transcript, self.notes = Transcript(on_exchange=self.transcript.on_exchange), {}
+                found = await self._listed(target, processes)
+            if self._opened:
+                await self._ask_further_processes(processes)
+                await self._try_mutating_tools(processes)
+        finally:
+            await processes.close()
         return self.result(target, found)
 
     async def _listed(self, target: Target, processes: TargetProcesses) -> Observed | Absent:
@@ -136,12 +139,20 @@ class StdioProbe(Probe):
         content = await self.read_lists(target, opened, process.runtime, describe_installation(process.facts))
         await self._try_reading_tools(opened, process, content, ProcessStart.from_launch(target, process.facts))
         is_spoiled = process.channel.ended or (self.tool_trials is not None and self.tool_trials.unanswered)
+        processes.start_ahead(self._count_further_processes(opened))
         if self.names is not None and not is_spoiled:
             await StdioQuestions(self, processes, self.names).ask(opened, process.channel)
             self._is_asked = True
         if process.channel.noise:
             self.notes["noise_lines"] = len(process.channel.noise)
         return content
+
+    def _count_further_processes(self, opened: Opened) -> int:
+        """How many further processes a full probe needs: in the modern era, for versions, for tools that write."""
+        if not self.options.is_full:
+            return 0
+        is_mutating = self.tool_trials is not None and bool(self.tool_trials.mutating)
+        return (2 if opened.era is Era.LEGACY else 1) + is_mutating
 
     async def _try_reading_tools(
         self, opened: Opened, process: StartedProcess, content: Observed | Absent, start: ProcessStart

@@ -81,6 +81,7 @@ class StdioQuestions:
             opened = await discover(dialogue, retry=False)
             if not isinstance(opened, Opened):
                 return None
+            self._processes.start_ahead(2)  # another one of this era, and one for other versions
             for name in LISTS:
                 if _facts(opened).declares(name):
                     await dialogue.ask(LIST_METHODS[name], {}, Era.MODERN, retry=False)

@@ -26,7 +26,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Ta
 from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed
 from tests.crawler.collectors.launching import PipeLauncher, Pipes, module
-from tests.crawler.collectors.protocol.probing import NOW, collector, listing, names, records_of, talk
+from tests.crawler.collectors.protocol.probing import NOW, PROBE, collector, listing, names, records_of, talk
 
 FACTS = {"package": "npm:x", "version": "1.0.0", "layer": "a" * 64}
 
@@ -68,11 +68,12 @@ def visit(
     depth: str = "core",
     chosen: QuestionSelection | None = None,
     environment: tuple[tuple[str, str], ...] = (),
+    processes: int = 1,
 ) -> Visit:
     log = folder / "log.jsonl"
     log.unlink(missing_ok=True)
     launcher = PipeLauncher(runtime, facts)
-    prober = collector(launcher=launcher, depth=depth, at=at, chosen=chosen)
+    prober = collector(launcher=launcher, depth=depth, at=at, chosen=chosen, limits=replace(PROBE, processes=processes))
     known = earlier.records if earlier else None
     (folder / "fault").write_text(fault)
     target = replace(module("tests.servers.forgetful", str(log)), environment=environment)
@@ -116,22 +117,55 @@ def test_nothing_but_what_reads_is_called_where_nothing_contains_a_server(tmp_pa
     assert found.trials.policy == CallPolicy.ANNOTATED
 
 
-@pytest.mark.parametrize("depth", ["core", "full"])
-def test_at_most_one_process_lives_at_a_time_and_none_afterwards(
-    tmp_path: Path, depth: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("depth", "processes", "most"), [("core", 1, 1), ("core", 3, 1), ("full", 1, 1), ("full", 2, 2), ("full", 3, 3)]
+)
+def test_so_many_processes_live_at_a_time_and_none_afterwards(
+    tmp_path: Path, depth: str, processes: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alive: list[int] = []
     launch = PipeLauncher.launch
 
     async def counting(self: PipeLauncher, target: Any) -> Pipes | Absent:
+        found = await launch(self, target)
         alive.append(sum(not pipes.stops for pipes in self.launched))
-        return await launch(self, target)
+        return found
 
     monkeypatch.setattr(PipeLauncher, "launch", counting)
-    found = visit(tmp_path, depth=depth)
+    found = visit(tmp_path, depth=depth, processes=processes)
 
-    assert set(alive) == {0}
+    assert max(alive) == most
     assert all(pipes.stops for pipes in found.launcher.launched)
+
+
+@pytest.mark.parametrize("fault", ["", "agrees", "once", "never", "deadly"])
+def test_processes_that_were_started_ahead_answer_like_others(tmp_path: Path, fault: str) -> None:
+    alone, ahead = visit(tmp_path, fault, depth="full"), visit(tmp_path, fault, depth="full", processes=4)
+
+    assert {kind: record.content for kind, record in ahead.records.items()} == {
+        kind: record.content for kind, record in alone.records.items()
+    }
+
+
+def test_processes_that_were_started_ahead_and_not_used_are_stopped_when_a_visit_is_cut_off() -> None:
+    launcher = PipeLauncher("bubblewrap", FACTS)
+    silent = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", "input()"))
+
+    async def run() -> None:
+        processes = TargetProcesses(launcher, silent, ProbeLimits(processes=3), "0")
+        async with processes.started(Transcript()):
+            processes.start_ahead(5)
+            while len(launcher.launched) < 3:
+                await asyncio.sleep(0)
+        closing = asyncio.ensure_future(processes.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        for launched in launcher.launched:
+            await asyncio.wait_for(launched.ended.wait(), 60)
+
+    asyncio.run(run())
+    assert len(launcher.launched) == 3
 
 
 def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
