@@ -10,6 +10,7 @@ from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged
 from crawler.archives.entry_names import EntryNameRefused, clean_entry_path, displayable_name, file_identity_key
 from crawler.archives.folder import Folder, FolderReading
 from crawler.archives.gzip_stream import GZIP, ForwardStream, GzipStream
+from crawler.archives.published_files import NOTHING, Publication
 
 MAX_SKIPPED: Final = 1_000
 """Skipped entries that are listed; all are counted."""
@@ -21,8 +22,8 @@ class ArchiveWalk:
     """The files of a folder, or of a tar, tar.gz or zip archive, recognised by its first bytes. Iterate it once.
 
     `strip` is the number of leading folders to remove from each path. `room` returns how many bytes of a path the
-    caller accepts; larger files are skipped. `project` is the path of the project in a folder. `ended` says why the
-    walk ended early; it is empty at the end.
+    caller accepts; larger files are skipped. `project` is the path of the project in a folder, and `publication` what
+    its releases hold. `folder` is the reading of a folder. `ended` says why the walk ended early, empty at the end.
     """
 
     def __init__(
@@ -33,12 +34,13 @@ class ArchiveWalk:
         strip: int = 0,
         bounds: Bounds | None = None,
         project: str = "",
+        publication: Publication = NOTHING,
     ) -> None:
         self._file = file
         self._room = room
         self._strip = strip
-        self._project = project
         self._bounds = bounds or Bounds()
+        self.folder = FolderReading(file, self._bounds, project, publication) if isinstance(file, Folder) else None
         self._seen: set[str] = set()
         self._content = 0
         self.skipped: list[Skipped] = []
@@ -65,7 +67,8 @@ class ArchiveWalk:
 
     def _entries(self) -> Iterator[Entry]:
         if isinstance(self._file, Folder):
-            return FolderReading(self._file, self._bounds, self._project).entries()
+            assert self.folder is not None
+            return self.folder.entries()
         return self._archive_entries(self._file)
 
     def _archive_entries(self, file: BinaryIO) -> Iterator[Entry]:

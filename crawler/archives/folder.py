@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged, EntryKind
 from crawler.archives.entry_names import decode_entry_name
 from crawler.archives.ignore_rules import MAX_BYTES as MAX_IGNORE
-from crawler.archives.ignore_rules import IgnoreRules
+from crawler.archives.published_files import NOTHING, FolderRules, Publication
 
 _LEFT_OUT: Final = frozenset(
     {"node_modules", "bower_components", "site-packages", "__pycache__", "__pypackages__", ".venv", ".tox", ".nox",
@@ -32,6 +32,9 @@ _GIT: Final = ".git"
 _GIT_CONFIG: Final = "config"  # the one file of .git in which people leave credentials
 _SHARED: Final = frozenset({".github", ".circleci", "docs"})
 """Folders of a repository's root whose documents apply to each project in it."""
+
+IGNORED: Final = "git ignores it, and no release holds it"
+INSTALLED: Final = "installed code or a cache"
 
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
@@ -51,35 +54,43 @@ class Folder:
 class FolderReading:
     """Iterates over the files below `folder`, sorted. With `project`, a path in it, mainly over those of the project.
 
-    Outside of the project only the files of the root and its shared documents are of interest.
+    Outside of the project only the files of the root and its shared documents are of interest. Files that git ignores
+    are left out unless they are in a release, by `publication`. `left_out` and `published` list both, with the reason.
     """
 
     folder: Folder
     bounds: Bounds
     project: str = ""
+    publication: Publication = NOTHING
+    left_out: dict[str, str] = field(default_factory=dict, init=False)
+    published: list[str] = field(default_factory=list, init=False)
     _seen: int = field(default=0, init=False)
 
     def entries(self) -> Iterator[Entry]:
-        yield from self._read(self.folder.fileno(), "", IgnoreRules())
+        yield from self._read(self.folder.fileno(), "", FolderRules.at_root(self.publication))
 
-    def _read(self, at: int, path: str, rules: IgnoreRules) -> Iterator[Entry]:
+    def _read(self, at: int, path: str, rules: FolderRules) -> Iterator[Entry]:
         names = self._list(at)
         if names is None:
             yield _unreadable(path, "the folder cannot be listed")
             return
-        rules = rules.extend(path, ignored) if (ignored := _read_file(at, ".gitignore", names)) else rules
+        rules = rules.extend(path, _read_file(at, ".gitignore", names), _read_file(at, ".npmignore", names))
         folders = []
         for name, info in sorted(names.items()):
             inner = f"{path}/{name}" if path else name
             if stat.S_ISDIR(info.st_mode):
                 folders.append((name, inner))
-            elif not rules.ignores(inner, is_folder=False):
+            elif self._is_file_wanted(inner, rules):
                 yield from self._file(at, name, inner, info)
         for name, inner in folders:
             if self._is_wanted(name, inner, rules):
-                yield from self._open(at, name, inner, rules)
+                yield from self._open(at, name, inner, self._enter(inner, rules))
 
-    def _open(self, parent: int, name: str, path: str, rules: IgnoreRules) -> Iterator[Entry]:
+    def _enter(self, path: str, rules: FolderRules) -> FolderRules:
+        """The rules in a folder. The project itself and the folders around it are read, whatever is ignored."""
+        return rules if self._is_around_project(path) else rules.enter(path)
+
+    def _open(self, parent: int, name: str, path: str, rules: FolderRules) -> Iterator[Entry]:
         if path.count("/") >= self.bounds.depth:
             yield _unreadable(path, f"more than {self.bounds.depth} folders deep")
             return
@@ -91,7 +102,9 @@ class FolderReading:
         try:
             if name == _GIT:
                 yield from self._git_config(at, path)
-            elif not any(_exists(at, mark) for mark in _MARKS):
+            elif any(_exists(at, mark) for mark in _MARKS):
+                self._leave_out(path, INSTALLED)
+            else:
                 yield from self._read(at, path, rules)
         finally:
             os.close(at)
@@ -101,14 +114,32 @@ class FolderReading:
         if (info := names.get(_GIT_CONFIG)) is not None:
             yield from self._file(at, _GIT_CONFIG, f"{path}/{_GIT_CONFIG}", info)
 
-    def _is_wanted(self, name: str, path: str, rules: IgnoreRules) -> bool:
+    def _is_file_wanted(self, path: str, rules: FolderRules) -> bool:
+        if not rules.ignores(path, is_folder=False):
+            return True
+        if rules.publishes(path):
+            self.published.append(decode_path(path))
+            return True
+        return self._leave_out(path, IGNORED)
+
+    def _is_wanted(self, name: str, path: str, rules: FolderRules) -> bool:
+        if self._is_around_project(path):
+            return True
         shown = decode_path(path)
-        if f"{self.project}/".startswith(f"{shown}/"):
-            return True  # the project itself or a folder around it, whatever is ignored
-        if name in _LEFT_OUT or rules.ignores(path, is_folder=True):
+        if self.project and not shown.startswith(f"{self.project}/") and path.split("/", maxsplit=1)[0] not in _SHARED:
             return False
-        inside = not self.project or shown.startswith(f"{self.project}/")
-        return inside or path.split("/", maxsplit=1)[0] in _SHARED
+        if name in _LEFT_OUT:
+            return self._leave_out(path, INSTALLED)
+        if rules.ignores(path, is_folder=True) and not rules.may_publish_in(path):
+            return self._leave_out(path, IGNORED)
+        return True
+
+    def _is_around_project(self, path: str) -> bool:
+        return f"{self.project}/".startswith(f"{decode_path(path)}/")
+
+    def _leave_out(self, path: str, why: str) -> bool:
+        self.left_out[decode_path(path)] = why
+        return False
 
     def _list(self, at: int) -> dict[str, os.stat_result] | None:
         found = {}

@@ -57,8 +57,8 @@ def read_manifests(folder: Path) -> Manifests:
     npm = _read(folder / PACKAGE_JSON, _parse_json, unread)
     pyproject = _read(folder / PYPROJECT, _parse_toml, unread)
     document = _read(folder / SERVER_JSON, _parse_json, unread)
-    project = _table(pyproject, "project") or _table(_table(pyproject, "tool"), "poetry")
-    stated = [_table({"": each}, "") for each in (npm, project, document)]
+    project = read_table(pyproject, "project") or read_table(read_table(pyproject, "tool"), "poetry")
+    stated = [read_table({"": each}, "") for each in (npm, project, document)]
     return Manifests(
         npm=npm,
         python=pyproject,
@@ -69,17 +69,23 @@ def read_manifests(folder: Path) -> Manifests:
         present=tuple(name for name in (*NAMES, *OTHER_NAMES, GIT) if (folder / name).exists()),
         unread=tuple(unread),
         python_scripts={
-            str(name): point for name, point in _table(project, "scripts").items() if isinstance(point, str)
+            str(name): point for name, point in read_table(project, "scripts").items() if isinstance(point, str)
         },
     )
 
 
 def declares_dependencies(manifests: Manifests) -> tuple[bool, bool]:
     """Whether the npm and the Python manifest name a package that must be installed before a start."""
-    project = _table(manifests.python, "project")
-    poetry = _table(_table(manifests.python, "tool"), "poetry")
-    needed = project.get("dependencies") or [name for name in _table(poetry, "dependencies") if name != "python"]
-    return bool(_table(manifests.npm, "dependencies")), bool(needed)
+    project = read_table(manifests.python, "project")
+    poetry = read_table(read_table(manifests.python, "tool"), "poetry")
+    needed = project.get("dependencies") or [name for name in read_table(poetry, "dependencies") if name != "python"]
+    return bool(read_table(manifests.npm, "dependencies")), bool(needed)
+
+
+def read_table(value: Any, member: str) -> Mapping[str, Any]:
+    """A member that is a table; empty for anything else."""
+    found = value.get(member) if isinstance(value, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _find_repository(npm: Mapping[str, Any] | None, project: Mapping[str, Any]) -> str | None:
@@ -87,7 +93,7 @@ def _find_repository(npm: Mapping[str, Any] | None, project: Mapping[str, Any]) 
     stated = npm.get("repository") if npm else None
     folder = stated.get("directory") if isinstance(stated, Mapping) else None
     url = stated.get("url") if isinstance(stated, Mapping) else stated
-    found = as_repository_url(url, folder) or find_source_repository({"project_urls": _table(project, "urls")})
+    found = as_repository_url(url, folder) or find_source_repository({"project_urls": read_table(project, "urls")})
     if found is None:
         return None
     return f"{found['url']}#{found['directory']}" if found["directory"] else str(found["url"])
@@ -133,11 +139,6 @@ def _parse_toml(data: bytes) -> Mapping[str, Any]:
         return tomllib.loads(data.decode())
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-
-
-def _table(value: Any, member: str) -> Mapping[str, Any]:
-    found = value.get(member) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
 
 
 def _word(value: Any) -> str:

@@ -10,11 +10,15 @@ from typing import Final
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
 from crawler.archives.folder import decode_path
+from crawler.archives.published_files import NOTHING, Publication
 from crawler.projects.manifests import GIT, Manifests, read_manifests
+from crawler.projects.publication import read_publication
 
 WHOLE: Final = "project"
 ARCHIVE: Final = "archive"
 ARCHIVE_ENDINGS: Final = (".tgz", ".tar.gz", ".whl")
+
+_UNNAMED: Final = "unnamed"  # the folder's own name differs between machines
 
 _NPM_FILE: Final = re.compile(r"(?P<name>.+?)-(?P<version>[0-9]+\.[0-9]+\.[0-9]+.*)")
 
@@ -24,7 +28,8 @@ class Project:
     """`root` is the repository around the folder `subfolder`, or the folder itself; for an archive it is the file.
 
     `origin` is WHOLE for the folder of a repository. Other folders are ARCHIVE too: an unpacked package lacks files
-    that its repository has. `strip` counts the outer folders of a file.
+    that its repository has. `strip` counts the outer folders of a file. `publication` is what a release holds of the
+    files that git ignores.
     """
 
     root: Path
@@ -34,6 +39,7 @@ class Project:
     version: str = ""
     subfolder: str = ""
     strip: int = 0
+    publication: Publication = NOTHING
 
     @property
     def folder(self) -> Path:
@@ -49,13 +55,15 @@ def describe_folder(folder: Path) -> tuple[Project, Manifests]:
     """The project in a folder, and what its manifests state."""
     folder = folder.resolve()
     root = _find_repository(folder)
+    subfolder = "" if root == folder else folder.relative_to(root).as_posix()
     found = read_manifests(folder)
     project = Project(
         root=root,
         origin=WHOLE if (root / GIT).exists() else ARCHIVE,
-        name=found.name or decode_path(folder.name) or "project",
+        name=found.name or decode_path(subfolder) or _UNNAMED,
         version=found.version,
-        subfolder="" if root == folder else folder.relative_to(root).as_posix(),
+        subfolder=subfolder,
+        publication=read_publication(root, subfolder, found),
     )
     return project, found
 

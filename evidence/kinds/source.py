@@ -4,6 +4,7 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
 
     {"origin": ORIGIN, "name": STRING, "ref": COMMIT | VERSION, "subfolder": PATH | null,
      "complete": BOOL, "skipped": [{"path": PATH, "why": STRING}, ...],    at most 50, first by path
+     "left_out": [{"path": PATH, "why": STRING}, ...], "published": [PATH, ...],    only of folders, at most 50 each
      "files": INT, "bytes": INT,                                           of the server's part of the archive
      "readme": {"path": PATH, "words": INT, "sections": [TITLE, ...], "install": TEXT | null, "snippet": TEXT | null,
                 "environment": TEXT | null, "examples": TEXT | null, "tools": TEXT | null, "licence": BOOL,
@@ -26,7 +27,8 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
 ORIGIN is `github`, `npm` or `PyPI`; in a scan of what is on this machine `project` (a folder of a Git repository) or
 `archive` (a file, or another folder).
 `complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is too large or
-not text is skipped and leaves it true. Transports, OAuth markers, environment and tools come from code only: not from
+not text is skipped and leaves it true. `left_out` names what was not read, `published` what was read although git
+ignores it, since releases hold it. Transports, OAuth markers, environment and tools come from code only: not from
 documents, tests, examples and vendored folders. `named` states whether a README names the variable in any part. In
 `tools`, values that code computes are null and never guessed: `description` null may mean that there is none or that
 the text does not determine it. A licence, a security policy, a guide for contributors, the CI and a changelog are
@@ -150,6 +152,14 @@ class Workflow:
     untrusted: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file or folder that was not read, and why."""
+
+    path: str
+    why: str
+
+
 @dataclass(frozen=True)
 class Source:
     """Typed, tolerant view of a source body."""
@@ -217,6 +227,11 @@ class Source:
         return tuple(read_members(SourceTool, raw) for raw in objects_in(self.body.get("tools")))
 
     @cached_property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What of a folder was not read, by path; at most 50."""
+        return tuple(read_members(LeftOut, raw) for raw in objects_in(self.body.get("left_out")))
+
+    @cached_property
     def imports(self) -> Imports | None:
         """What the code imports; None when it was not searched."""
         raw = self.body.get("imports")
@@ -234,7 +249,7 @@ class Source:
         return text_or_empty(self.body.get(member))
 
     def paths(self, member: str) -> tuple[str, ...]:
-        """One of `guides`, `manifests`, `ci`."""
+        """One of `guides`, `manifests`, `ci`, `published`."""
         return strings_in(self.body.get(member))
 
     def count(self, member: str) -> int:

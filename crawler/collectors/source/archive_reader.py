@@ -8,6 +8,7 @@ from itertools import chain
 from typing import BinaryIO, Final
 
 from crawler.archives import ArchiveWalk, Folder
+from crawler.archives.folder import FolderReading
 from crawler.collectors.source import lockfiles
 from crawler.collectors.source.file_tree import FileTree
 from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing, ReadingResult, ReadingTask
@@ -26,7 +27,14 @@ _SKETCH: Final = 2_000
 def read_archive(file: BinaryIO | Folder, task: ReadingTask, scanner: Scanner, salt: bytes) -> ReadingResult:
     """The bodies of an archive; raise ArchiveUnreadable for an empty one, FolderMissing when the folder is missing."""
     tree = FileTree(task.subfolder)
-    walk = ArchiveWalk(file, tree.max_bytes, strip=task.strip, bounds=task.bounds, project=task.subfolder)
+    walk = ArchiveWalk(
+        file,
+        tree.max_bytes,
+        strip=task.strip,
+        bounds=task.bounds,
+        project=task.subfolder,
+        publication=task.publication,
+    )
     found = scan_files(_observe_files(walk, tree), scanner, salt=salt)
     if not tree.paths:
         _raise_empty(walk, tree, task)
@@ -34,6 +42,8 @@ def read_archive(file: BinaryIO | Folder, task: ReadingTask, scanner: Scanner, s
     head: dict[str, Json] = {"origin": task.origin, "name": task.name, "ref": task.ref}
     locked = lockfiles.dependencies_body(tree.locks)
     source = {**head, "subfolder": task.subfolder or None, "complete": complete, **_source(tree, walk)}
+    if walk.folder is not None:
+        source |= _selection(walk.folder, task.subfolder)
     if task.origin in REPOSITORIES:
         source["workflows"] = [found for _, found in sorted(tree.workflows.items())]
     return ReadingResult(
@@ -78,6 +88,16 @@ def _source(tree: FileTree, walk: ArchiveWalk) -> dict[str, Json]:
         "server_json": _server_json(tree),
         "imports": tree.imports.to_json(),
         **_conventions(tree, paths),
+    }
+
+
+def _selection(folder: FolderReading, subfolder: str) -> dict[str, Json]:
+    """What was left out of a folder, and what was read although git ignores it; both relative to the project."""
+    start = f"{subfolder}/" if subfolder else ""
+    left_out = sorted((path.removeprefix(start), why) for path, why in folder.left_out.items())
+    return {
+        "left_out": [{"path": path, "why": why} for path, why in left_out[:MAX_SKIPPED]],
+        "published": [path.removeprefix(start) for path in sorted(folder.published)][:MAX_SKIPPED],
     }
 
 

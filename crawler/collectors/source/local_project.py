@@ -77,6 +77,7 @@ class LocalProjectCollector:
             subfolder=project.path_in_repository,
             strip=project.strip,
             bounds=SourceLimits().walking,
+            publication=project.publication,
         )
         try:
             with self._open() as file:

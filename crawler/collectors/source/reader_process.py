@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from crawler.archives import Bounds, Folder
+from crawler.archives.published_files import Publication
 from crawler.collectors.source.archive_reader import read_archive
 from crawler.collectors.source.message_framing import receive_message, send_message
 from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing, ReadingTask
@@ -66,7 +67,7 @@ def _open_archive(handles: Sequence[int]) -> Iterator[BinaryIO | Folder]:
 
 
 def _answer(message: Mapping[str, Any], file: BinaryIO | Folder, scanner: Scanner) -> Mapping[str, Any]:
-    task = ReadingTask(**{**message["task"], "bounds": Bounds(**message["task"]["bounds"])})
+    task = _parse_task(message["task"])
     try:
         found = read_archive(file, task, scanner, bytes.fromhex(message["salt"]))
         body = {"source": found.source, "secrets": found.secrets, "dependencies": found.dependencies}
@@ -77,6 +78,13 @@ def _answer(message: Mapping[str, Any], file: BinaryIO | Folder, scanner: Scanne
     except MemoryError:
         return {"outcome": TOO_LARGE, "why": "it needs too much memory"}
     return {"outcome": READING, "body": body}
+
+
+def _parse_task(sent: Mapping[str, Any]) -> ReadingTask:
+    held = sent["publication"]
+    npm = None if held["npm"] is None else tuple(held["npm"])
+    publication = Publication(**{**held, "npm": npm, "python": tuple(held["python"])})
+    return ReadingTask(**{**sent, "bounds": Bounds(**sent["bounds"]), "publication": publication})
 
 
 def _limit_resources(megabytes: int) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from crawler.archives import Bounds
+from crawler.archives.published_files import NOTHING, Publication
 from evidence.canonical import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingTask:
-    """One archive to read: its origin, the server's folder in it, and the number of outer folders."""
+    """One archive or folder to read: its origin, the server's folder in it, the outer folders, and its releases."""
 
     origin: str
     name: str
@@ -19,6 +20,7 @@ class ReadingTask:
     subfolder: str = ""
     strip: int = 1
     bounds: Bounds = field(default_factory=Bounds)
+    publication: Publication = NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

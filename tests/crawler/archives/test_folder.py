@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.archives import ArchiveWalk, Bounds, Folder
+from crawler.archives.folder import IGNORED, INSTALLED
 from crawler.archives.ignore_rules import IgnoreRules
+from crawler.archives.published_files import Publication
+from tests.durations import cpu_below
 
 
 @contextmanager
@@ -183,3 +187,47 @@ def test_of_a_repository_only_the_project_and_shared_documents_are_read(tmp_path
     (tmp_path / ".gitignore").write_text("servers\n")
     _, found = read(tmp_path, project="servers/a")
     assert set(found) == {".gitignore", "LICENSE", ".github/workflows/ci.yml", "servers/a/a.py"}
+
+
+def test_many_patterns_cost_little_more_than_few() -> None:
+    lines = [f"name{at}\n*.ext{at}\n/dir{at}/sub/*.js\n**/foo{at}/\na{at}*b?c\n" for at in range(400)]
+    rules = IgnoreRules().extend("", "".join(lines).encode())
+    paths = [f"src/pkg{at % 50}/file{at}.ts" for at in range(12_000)]
+    with cpu_below(2.0):
+        assert not any(rules.ignores(path, is_folder=False) for path in paths)
+    assert rules.ignores("src/x.ext399", is_folder=False)
+
+
+@pytest.mark.parametrize(
+    ("publication", "files"),
+    [
+        (Publication(), set()),
+        (Publication(has_npm=True), {"p/.env", "p/dist/x.js", "p/src/key.py"}),
+        (Publication(has_npm=True, npm=("/dist", "!/dist/*.map")), {"p/dist/x.js"}),
+        (Publication(python=("/src/**/*.py", "!/src/key.py")), set()),
+        (Publication(python=("/src/**/*.py",)), {"p/src/key.py"}),
+    ],
+)
+def test_an_ignored_file_is_read_if_a_release_holds_it(
+    tmp_path: Path, publication: Publication, files: set[str]
+) -> None:
+    fill(tmp_path, ".gitignore", "p/.env", "p/dist/x.js", "p/dist/x.map", "p/src/key.py", "p/src/a.py", "p/local/.env")
+    (tmp_path / ".gitignore").write_text(".env\ndist/\nkey.py\n*.map\n")
+    (tmp_path / "p/.npmignore").write_text("local\n*.map\n")
+    with opened(tmp_path) as folder:
+        walk = ArchiveWalk(folder, lambda _: 9, project="p", publication=replace(publication, folder="p"))
+        found = {member.path for member in walk}
+    assert found == files | {".gitignore", "p/.npmignore", "p/src/a.py"}
+    assert walk.folder is not None
+    assert set(walk.folder.published) == files
+    assert walk.folder.left_out["p/local/.env"] == IGNORED
+    assert any(path.startswith("p/dist") for path in walk.folder.left_out)
+
+
+def test_installed_code_that_is_left_out_is_named(tmp_path: Path) -> None:
+    fill(tmp_path, "node_modules/x.js", "env/pyvenv.cfg", "a.js")
+    with opened(tmp_path) as folder:
+        walk = ArchiveWalk(folder, lambda _: 9)
+        list(walk)
+    assert walk.folder is not None
+    assert walk.folder.left_out == {"node_modules": INSTALLED, "env": INSTALLED}

@@ -31,6 +31,7 @@ from workers.cli.display.verdicts import format_percentile, format_range, format
 
 _FAILURES: Final = 3
 _REASONS: Final = 3
+_PATHS: Final = 5
 _BAR: Final = 20
 _LABEL: Final = 8
 _LOW, _HIGH = Decimal(5), Decimal(8)  # of 10: red below the first, green from the second
@@ -88,6 +89,28 @@ def _identity(dossier: Dossier) -> Iterator[RenderableType]:
         facts.append(_describe_files(source.Source.parse(content.body)))
     if facts:
         yield clean_text("  ".join(facts), "dim", limit=400)
+    yield from list_selection_lines(dossier)
+
+
+def list_selection_lines(dossier: Dossier) -> Iterator[RenderableType]:
+    """What of a folder was not read, by reason, and what was read although git ignores it."""
+    content = dossier.read(source.KIND)
+    if not isinstance(content, Observed):
+        return
+    seen = source.Source.parse(content.body)
+    reasons: dict[str, list[str]] = {}
+    for one in seen.left_out:
+        reasons.setdefault(one.why, []).append(one.path)
+    for why, paths in reasons.items():
+        yield clean_text(f"not read: {_name_paths(paths)} ({why})", "dim", limit=400)
+    if published := seen.paths("published"):
+        note = "git ignores it, but a release of the package holds it"
+        yield clean_text(f"read: {_name_paths(published)} ({note})", "yellow", limit=400)
+
+
+def _name_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _PATHS} more" if len(paths) > _PATHS else ""
+    return f"{', '.join(paths[:_PATHS])}{more}"
 
 
 def _describe_files(seen: source.Source) -> str:

@@ -33,7 +33,7 @@ from workers.cli.display.console import ExitCode, print_data, print_json, print_
 from workers.cli.display.observations import show_observed
 from workers.cli.display.protocol_verdicts import render_verdicts
 from workers.cli.display.scan_findings import list_finding_lines
-from workers.cli.display.scan_summary import render_summary
+from workers.cli.display.scan_summary import list_selection_lines, render_summary
 from workers.cli.display.server_page import show_server
 from workers.cli.display.snippets import render_snippets
 from workers.cli.display.verdicts import make_verdict_object
@@ -138,6 +138,7 @@ def run_scan(
             )
         elif form is Format.TEXT:
             show_server(dossier, found.cards, evidence=evidence)
+            print_data(Group(*list_selection_lines(dossier)))
             if shows_findings:
                 print_data(Group(*list_finding_lines(found.applied, limit=None), ""))
             print_data(render_snippets(found.judged))

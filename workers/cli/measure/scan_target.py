@@ -62,7 +62,8 @@ def read_target(text: str) -> ScanTarget:
 def read_command_target(words: Sequence[str], folder: Path) -> ScanTarget:
     """The server that a command starts in `folder`, with the source there when the folder is that of a project."""
     target = _command(words, folder)
-    server = Server(ref=f"command:{shlex.join(words)}", name=words[0], targets=(target,))
+    shown = [word.removeprefix(f"{folder}/") for word in words]  # baselines hold on other machines
+    server = Server(ref=f"command:{shlex.join(shown)}", name=shown[0], targets=(target,))
     project, manifests = describe_folder(folder)
     return ScanTarget(server, project=project if manifests.present else None)
 

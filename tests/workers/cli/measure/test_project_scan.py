@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import shutil
 import string
 import sys
 import tarfile
@@ -22,6 +23,7 @@ from publish.scan_reports.schema import SCAN_SCHEMA
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark, Outcome
 from workers.cli.measure.project_lines import LineFinder
+from workers.cli.measure.scan_target import read_command_target
 from workers.cli.measure.uninstalled_projects import excuse_missing_dependencies
 
 TOKEN = "ghp_" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=36))
@@ -117,6 +119,41 @@ def test_severities_decide_and_a_baseline_accepts(hallmark: Hallmark, project: P
     fixed = hallmark("scan", str(project), "--fail-on", "high", "--baseline", str(baseline))
     assert fixed.code == 0
     assert "1 stale in the baseline" in fixed.out
+
+
+def test_a_baseline_holds_in_another_folder(hallmark: Hallmark, project: Path, tmp_path: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.other]\n")
+    elsewhere = shutil.copytree(project, tmp_path / "elsewhere/checkout")
+    baseline = tmp_path / "baseline.json"
+    assert hallmark("scan", str(project), "--write-baseline", str(baseline)).code == 0
+    result = hallmark("scan", str(elsewhere), "--fail-on", "low", "--baseline", str(baseline))
+    assert (result.code, "stale" in result.out) == (0, False), result.err
+
+
+def test_a_command_is_known_by_the_same_name_in_another_folder(tmp_path: Path) -> None:
+    refs = {
+        read_command_target((f"{folder}/.venv/bin/python", "server.py"), folder).server.ref
+        for folder in (tmp_path / "a", tmp_path / "b")
+    }
+    assert refs == {"command:.venv/bin/python server.py"}
+
+
+def test_what_git_ignores_is_read_if_npm_publishes_it(hallmark: Hallmark, project: Path) -> None:
+    (project / "pyproject.toml").unlink()
+    (project / "package.json").write_text('{"name": "notes-mcp"}')
+    (project / ".gitignore").write_text(".env\nbuild/\n")
+    (project / ".npmignore").write_text("build/\n")
+    (project / "build").mkdir()
+    (project / ".env").write_text(f"GITHUB_TOKEN={TOKEN}\n")
+    result = hallmark("scan", str(project))
+    shown = " ".join(result.out.split())
+    assert ".env:1" in shown
+    assert "read: .env (git ignores it, but a release of the package holds it)" in shown
+    assert "not read: build (git ignores it, and no release holds it)" in shown
+    (project / ".npmignore").unlink()
+    result = hallmark("scan", str(project))
+    assert ".env:1" not in result.out
+    assert "not read: .env, build" in " ".join(result.out.split())
 
 
 def test_a_demand_on_the_server_is_unmeasured_when_it_was_not_started(hallmark: Hallmark, project: Path) -> None:
