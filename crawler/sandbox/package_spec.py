@@ -6,6 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -23,11 +24,22 @@ _PYPI_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z
 
 
 @dataclass(frozen=True, slots=True)
+class PackageFile:
+    """A package in a file of this machine, by its SHA-256. `needs`: a package that it depends on, empty for none."""
+
+    path: Path
+    digest: str
+    needs: str = ""
+    requires_python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PackageSpec:
     """A package to install. `version`: exact, or a tag of the npm index; None: the newest.
 
     `as_of`: the release date as of which the dependencies are resolved; RELEASE while it is not known, empty for today.
     `python`: the version of Python that is tried first. `requirements`: what is installed beside a Python package.
+    `file`: the package itself, when it does not come from an index.
     """
 
     ecosystem: TargetType
@@ -37,6 +49,7 @@ class PackageSpec:
     as_of: str = ""
     python: str = ""
     requirements: tuple[str, ...] = ()
+    file: PackageFile | None = None
 
     @property
     def pinned(self) -> bool:
@@ -45,6 +58,9 @@ class PackageSpec:
 
     def with_version(self, version: str) -> PackageSpec:
         return replace(self, version=version)
+
+    def from_file(self, file: PackageFile) -> PackageSpec:
+        return replace(self, file=file)
 
     @property
     def text(self) -> str:
@@ -55,6 +71,7 @@ class PackageSpec:
             f" as of {self.as_of}" if self.as_of else "",
             f" with Python {self.python}" if self.python else "",
             *(f" and {each}" for each in self.requirements),
+            f" in {self.file.digest}" if self.file else "",
         )
         return f"{self.ecosystem.value}:{self.name}{self.extras}{version}{''.join(notes)}"
 

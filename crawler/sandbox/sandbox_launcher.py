@@ -23,6 +23,7 @@ from crawler.sandbox.image_engine import ImageEngine
 from crawler.sandbox.install import entrypoints
 from crawler.sandbox.install.installer import Installer
 from crawler.sandbox.install.installers import Installers
+from crawler.sandbox.install.package_file import read_package_file
 from crawler.sandbox.install.package_inventory import InstalledTree, read_tree
 from crawler.sandbox.install.resolution_cache import Resolutions, ResolvedInstallation, make_installation
 from crawler.sandbox.kernel import user_ids
@@ -74,6 +75,7 @@ class Sandbox:
     engine: ImageEngine | None = None
     others: Installers = field(default_factory=Installers)
     _room: BoxSlots = field(init=False)
+    _files: dict[str, package_spec.PackageSpec | Absent] = field(default_factory=dict)
     _verified_until: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -100,9 +102,7 @@ class Sandbox:
 
         The newest version takes the place of a declared one that the index does not have.
         """
-        if target.type not in PACKAGES:
-            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
-        wanted = package_spec.parse_package_spec(target)
+        wanted = await self._read_request(target)
         if isinstance(wanted, Absent):
             return wanted
         found = await self._prepare(wanted)
@@ -110,6 +110,20 @@ class Sandbox:
             return found
         newest = await self._prepare(replace(wanted, version=None))
         return found if isinstance(newest, Absent) else replace(newest, declared=wanted.version)
+
+    async def _read_request(self, target: Target) -> package_spec.PackageSpec | Absent:
+        if target.type in PACKAGES:
+            return package_spec.parse_package_spec(target)
+        if not _is_package_file(target):
+            return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
+        if target.identifier not in self._files:
+            self._files[target.identifier] = await asyncio.to_thread(read_package_file, Path(target.identifier))
+        return self._files[target.identifier]
+
+    def _ecosystem(self, target: Target) -> TargetType:
+        """The index of a package, also of one in a file that was read."""
+        found = self._files.get(target.identifier)
+        return found.ecosystem if isinstance(found, package_spec.PackageSpec) else target.type
 
     async def _prepare(self, wanted: package_spec.PackageSpec) -> ResolvedInstallation | Absent:
         if wanted.as_of:  # those of today broke it: newer ones may not
@@ -132,7 +146,7 @@ class Sandbox:
             if isinstance(found, Absent):
                 return found
             tree = self.installer.store.tree(found.layer)
-            return await asyncio.to_thread(read_tree, tree, target.type, found.name, found.version)
+            return await asyncio.to_thread(read_tree, tree, self._ecosystem(target), found.name, found.version)
 
     async def identify(self, target: Target) -> str | None:
         """What a start of this package runs, and what contains it; None if that is not known without an installation.
@@ -226,6 +240,8 @@ class Sandbox:
         """What the index says about the package now; that it lacks the version is remembered for an hour."""
         self._show("resolving")
         async with index_queries.open_index_client(self.installer.bundle, index.credentials) as http:
+            if wanted.file:
+                return await index_queries.query_for_file(index, wanted, wanted.file, http)
             answer = await index_queries.query_index(index, wanted, http)
         if isinstance(answer, Absent) and answer.reason is Reason.NO_VERSION:
             self.known.store_refusal(wanted, _NO_VERSION, answer, self.now())
@@ -242,10 +258,10 @@ class Sandbox:
         return await (self.indexes.npm() if ecosystem is TargetType.NPM else self.indexes.python())
 
     async def _launch(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
+        if target.type in PACKAGES or _is_package_file(target):
+            return await self._launch_package(target, held)
         if target.type is TargetType.COMMAND:
             return await self._launch_command(target, held)
-        if target.type in PACKAGES:
-            return await self._launch_package(target, held)
         if target.type is TargetType.OCI and self.engine is not None:
             return await self._launch_image(target, held, self.engine)
         return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox runs npm, PyPI and OCI, not {target.type.value}")
@@ -279,15 +295,16 @@ class Sandbox:
             return Absent(chosen.reason, f"{gone}{chosen.detail}")
         if not found.commands.get(chosen.name, chosen.argv):
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"the command {chosen.name} needs neither Node nor Python")
+        ecosystem = self._ecosystem(target)
         facts: dict[str, Json] = {
-            "package": f"{target.type.value}:{found.name}",
+            "package": f"{ecosystem.value}:{found.name}",
             "version": found.version,
             "layer": found.layer,
             "command": chosen.name,
             "install_scripts_blocked": list(found.blocked_scripts),
             "engines": found.engines,
-            **({"node": installer.rootfs.node} if target.type is TargetType.NPM else {}),
-            **({"python": found.python or self.others.pythons.own.version} if target.type is TargetType.PYPI else {}),
+            **({"node": installer.rootfs.node} if ecosystem is TargetType.NPM else {}),
+            **({"python": found.python or self.others.pythons.own.version} if ecosystem is TargetType.PYPI else {}),
             **({DECLARED: found.declared} if found.declared else {}),
             **({DEPENDENCIES_OF: found.as_of} if found.as_of else {}),
             **notes,
@@ -361,6 +378,10 @@ async def _stop_on_flaw(
         if flaw is not None and isinstance(started, ContainedProcess):
             await started.stop()
     return flaw
+
+
+def _is_package_file(target: Target) -> bool:
+    return target.type is TargetType.COMMAND and not target.arguments and Path(target.identifier).is_file()
 
 
 def _allowed(index: _Index, answer: index_queries.IndexAnswer) -> AllowedEndpoints:

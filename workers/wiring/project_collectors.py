@@ -146,7 +146,7 @@ class ProjectCollectors:
 
     def _local_source(self, project: Project) -> LocalProjectCollector:
         text, _ = _secret_rules(self._settings.secret_rules)
-        return LocalProjectCollector(project, self._open_readers(text), self._clock.now)
+        return LocalProjectCollector(project, self._open_readers(text), self._installs, self._clock.now)
 
     def _open_readers(self, rules: str) -> ReaderPool:
         salt = read_secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())

@@ -50,7 +50,7 @@ async def find_dependencies_elsewhere(
     if target is None or installs is None:
         return refused or Absent(Reason.NO_PACKAGE, "there is neither a lockfile nor a package to install")
     tree = await installs.installed(target)
-    return tree if isinstance(tree, Absent) else _installation_body(tree)
+    return tree if isinstance(tree, Absent) else make_installation_body(tree)
 
 
 def _sbom_body(origin: ArchiveOrigin, parts: Iterable[SbomPart]) -> dict[str, Json]:
@@ -61,7 +61,8 @@ def _sbom_body(origin: ArchiveOrigin, parts: Iterable[SbomPart]) -> dict[str, Js
     return _body(head, rows, complete=True, sources=[{"path": "", "format": SBOM}])
 
 
-def _installation_body(tree: InstalledTree) -> dict[str, Json]:
+def make_installation_body(tree: InstalledTree) -> dict[str, Json]:
+    """The body of kind `dependencies` of an installed package."""
     from crawler.collectors.source.lockfiles import sort_dependency_rows  # noqa: PLC0415
 
     rows = sort_dependency_rows(

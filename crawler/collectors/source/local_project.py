@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 from crawler.archives import Folder
 from crawler.collector import Scarce, make_record
 from crawler.collectors.source.collector import VERSION, SourceCollector, SourceLimits
+from crawler.collectors.source.dependencies import InstallationSource, make_installation_body
 from crawler.collectors.source.reader_pool import ReaderPool
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.projects.project import ARCHIVE, Project
@@ -33,15 +34,21 @@ _NO_LOCKFILE: Final[Mapping[str, Json]] = {
 
 
 class LocalProjectCollector:
-    """Collector for the kinds of `SourceCollector`, of one folder or archive. It downloads nothing."""
+    """Collector for the kinds of `SourceCollector`, of one folder or archive.
+
+    `installs` lists the dependencies of an archive, which is installed for that.
+    """
 
     name: Final = SourceCollector.name
     version: Final = VERSION
     kinds: Final = SourceCollector.kinds
     needs: Final = Scarce.PROCESSOR
 
-    def __init__(self, project: Project, readers: ReaderPool, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, project: Project, readers: ReaderPool, installs: InstallationSource, clock: Callable[[], datetime]
+    ) -> None:
         self._project = project
+        self._installs = installs
         self._readers = readers
         self._clock = clock
 
@@ -55,12 +62,15 @@ class LocalProjectCollector:
         else:
             bodies = {source.KIND: reading.source, secrets.KIND: reading.secrets}
             contents = {kind: Observed(canonical_json(dict(body))) for kind, body in bodies.items()}
-            contents[dependencies.KIND] = self._list_dependencies(reading)
+            contents[dependencies.KIND] = await self._list_dependencies(target, reading)
         return [make_record(self, target, kind, contents[kind], at=self._clock()) for kind in self.kinds]
 
-    def _list_dependencies(self, reading: ReadingResult) -> Observed | Absent:
-        """The dependencies of the lockfile; a project without one has an incomplete, empty list."""
+    async def _list_dependencies(self, server: Server, reading: ReadingResult) -> Observed | Absent:
+        """Those of the lockfile, else of the installed archive; without both an incomplete, empty list."""
         body = reading.dependencies
+        if body is None and self._project.is_file:
+            tree = await self._installs.installed(server.targets[0])
+            return tree if isinstance(tree, Absent) else Observed(canonical_json(make_installation_body(tree)))
         if body is None and self._project.origin == ARCHIVE:
             return _NOT_LISTED
         if body is None:

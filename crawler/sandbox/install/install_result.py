@@ -45,7 +45,7 @@ def _npm(tree: Path, spec: PackageSpec) -> InstalledTop | Absent:
         return _MISSING
     if not isinstance(version, str):
         return _MISSING
-    if unchecked := _unchecked(lock):
+    if unchecked := _unchecked(lock, spec):
         names = ", ".join(unchecked[:_NAMED])
         return Absent(Reason.INSTALL_FAILED, f"the index gives no digest by which to check {names}")
     for name in _OWN:
@@ -61,10 +61,14 @@ def _npm(tree: Path, spec: PackageSpec) -> InstalledTop | Absent:
     )
 
 
-def _unchecked(lock: list[str]) -> list[str]:
-    """The packages of a lock without a digest. bun verified the digests of all others while it unpacked them."""
-    entries = [(*line.split(" ", 2), "", "")[1:3] for line in lock]
-    return [package for package, digest in entries if not _INTEGRITY.fullmatch(digest)]
+def _unchecked(lock: list[str], spec: PackageSpec) -> list[str]:
+    """The packages of a lock without a digest, but for one that is a file of this machine.
+
+    bun verified the digests of all others while it unpacked them.
+    """
+    entries = [(*line.split(" ", 2), "", "") for line in lock]
+    own = spec.name if spec.file else None
+    return [package for place, package, digest, *_ in entries if place != own and not _INTEGRITY.fullmatch(digest)]
 
 
 def _pypi(tree: Path, spec: PackageSpec) -> InstalledTop | Absent:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -102,7 +103,7 @@ class Installer:
         """Install `spec` as a new layer; Absent explains a failure. `newest`: the version of an unpinned request."""
         try:
             async with self._workshop() as work:
-                command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index, now)
+                command = await asyncio.to_thread(_prepare, work, spec, newest, index, now)
                 output = await self._run(command, work, endpoints)
                 if isinstance(output, Absent):
                     return output
@@ -271,10 +272,11 @@ def _open_workshop(cache_dir: Path, identity: Identity) -> Path:
     return work
 
 
-def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex, now: datetime) -> list[str]:
+def _prepare(work: Path, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex, now: datetime) -> list[str]:
+    out, place = work / "out", _copy_file(spec, work / "out" / _DOWNLOADS)
     cutoff = compute_cutoff(spec.as_of) if spec.as_of else None
     if isinstance(index, NpmIndex):
-        manifest = {"name": "layer", "private": True, "dependencies": {spec.name: newest}}
+        manifest = {"name": "layer", "private": True, "dependencies": {spec.name: f"file:{place}" if place else newest}}
         _write_readable(out / "package.json", json.dumps(manifest))
         scopes = "".join(f"{json.dumps(scope)} = {json.dumps(url)}\n" for scope, url in index.scopes)
         _write_readable(
@@ -282,7 +284,7 @@ def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | Python
         )
         age = [f"--minimum-release-age={int((now - cutoff).total_seconds())}"] if cutoff else []
         return ["/opt/tools/bun", "install", "--ignore-scripts", "--no-progress", "--backend=hardlink", *age]
-    wanted = f"{spec.name}{spec.extras}{f'=={spec.version}' if spec.version else ''}"
+    wanted = place or f"{spec.name}{spec.extras}{f'=={spec.version}' if spec.version else ''}"
     extra = [option for url in index.extra for option in ("--index", url)]
     before = ["--exclude-newer", cutoff.isoformat()] if cutoff else []
     return [
@@ -292,6 +294,16 @@ def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | Python
         "--refresh-package", spec.name,
         "--color", "never", "--default-index", index.url, *extra, *before, "--", wanted, *spec.requirements,
     ]  # fmt: skip
+
+
+def _copy_file(spec: PackageSpec, downloads: Path) -> str:
+    """Copy the file of a package beside the downloads; its path in the box, empty for a package of an index."""
+    if spec.file is None:
+        return ""
+    copy = downloads / spec.file.path.name
+    shutil.copyfile(spec.file.path, copy)
+    copy.chmod(0o644)
+    return f"/app/{_DOWNLOADS}/{copy.name}"
 
 
 def _write_readable(path: Path, text: str) -> None:

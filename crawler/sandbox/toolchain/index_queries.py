@@ -21,7 +21,7 @@ from packaging.utils import (
 from packaging.version import Version
 
 from crawler.sandbox.errors import SandboxError
-from crawler.sandbox.package_spec import PackageSpec
+from crawler.sandbox.package_spec import PackageFile, PackageSpec
 from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex, parse_endpoint
 from evidence.model import Absent, Reason
@@ -100,6 +100,21 @@ async def query_index(
         answer = await query_npm_index(index, wanted.name, wanted.version, http)
         return await _add_npm_release(index, wanted.name, answer, http) if wanted.as_of else answer
     return await query_python_indexes(index, wanted.name, wanted.version, http)
+
+
+async def query_for_file(
+    index: NpmIndex | PythonIndex, wanted: PackageSpec, file: PackageFile, http: httpx.AsyncClient
+) -> IndexAnswer | Absent:
+    """What is needed to install a package of this machine: the hosts of its dependencies' files."""
+    newest = wanted.version or ""
+    if not file.needs:
+        return IndexAnswer(newest, (), requires_python=file.requires_python)
+    answer = await query_index(index, PackageSpec(wanted.ecosystem, file.needs, None), http)
+    if isinstance(answer, IndexAnswer):
+        return IndexAnswer(newest, answer.endpoints, requires_python=file.requires_python)
+    if answer.reason in {Reason.NO_PACKAGE, Reason.NO_VERSION}:
+        return Absent(Reason.INSTALL_FAILED, f"of a dependency: {answer.detail}")
+    return answer
 
 
 async def query_npm_index(

@@ -20,7 +20,6 @@ EXPECTED_TARGET = (
     "a URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE[:TAG|@DIGEST], the folder of a project, a .tgz, "
     ".tar.gz or .whl file, the path of a server.json, or -- COMMAND ARGUMENTS"
 )
-_NOT_STARTED = "an archive is not installed here. To measure its server, unpack it, install its dependencies and {}"
 
 
 class InvalidTarget(ValueError):
@@ -90,9 +89,9 @@ def read_folder_target(folder: Path, words: Sequence[str] | None = None) -> Scan
 
 def _archive(file: Path) -> ScanTarget:
     project = describe_archive(file)
-    target = Target(type=TargetType.COMMAND, identifier=str(file.resolve().parent))
+    target = Target(type=TargetType.COMMAND, identifier=str(project.root))
     server = Server(ref=f"project:{project.name}", name=project.name, targets=(target,))
-    return ScanTarget(server, project=project, unstarted=_NOT_STARTED.format("scan the folder"))
+    return ScanTarget(server, project=project)
 
 
 def _command(words: Sequence[str], folder: Path) -> Target:

@@ -234,7 +234,10 @@ def test_a_project_starts_in_the_sandbox_as_its_manifest_says(
 
 
 @pytest.mark.parametrize("name", ["notes-mcp-1.2.3.tgz", "notes_mcp-1.2.3.tar.gz", "notes_mcp-1.2.3-py3-none-any.whl"])
-def test_an_archive_is_read_like_its_folder(hallmark: Hallmark, project: Path, tmp_path: Path, name: str) -> None:
+def test_an_archive_is_read_like_its_folder(
+    hallmark: Hallmark, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("HALLMARK_SANDBOX", "off")
     file = tmp_path / name
     if name.endswith(".whl"):
         with zipfile.ZipFile(file, "w") as wheel:
@@ -249,10 +252,13 @@ def test_an_archive_is_read_like_its_folder(hallmark: Hallmark, project: Path, t
     assert found["server"]["ref"] == "project:notes-mcp"
     places = {(one["file"], one["line"]) for one in found["findings"] if one["rule"] == "source-holds-secret"}
     assert places == {("notes/server.py", 3)}
-    assert "an archive is not installed here" in found["evidence"]["listing"]["absent"]["detail"]
+    assert found["evidence"]["listing"]["absent"]["reason"] == "no_sandbox"
 
 
-def test_a_damaged_archive_is_a_reason_and_no_crash(hallmark: Hallmark, project: Path, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_a_reason_and_no_crash(
+    hallmark: Hallmark, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALLMARK_SANDBOX", "off")
     file = tmp_path / "notes-1.0.0.tgz"
     file.write_bytes(b"\x1f\x8b" + os.urandom(50))
     result = hallmark("scan", str(file), "--json")
