@@ -21,6 +21,9 @@ from evidence.kinds import listing
 from evidence.model import Absent, Reason
 from publish.scan_reports.schema import SCAN_SCHEMA
 from tests.publish import samples
+from tests.servers.osv.records import advisory, fixed_in
+from tests.servers.osv.serving import running as running_osv
+from tests.servers.osv.world import OsvWorld
 from tests.workers.cli.conftest import Hallmark, Outcome
 from workers.cli.measure.project_lines import LineFinder
 from workers.cli.measure.scan_target import read_command_target
@@ -154,6 +157,37 @@ def test_what_git_ignores_is_read_if_npm_publishes_it(hallmark: Hallmark, projec
     result = hallmark("scan", str(project))
     assert ".env:1" not in result.out
     assert "not read: .env, build" in " ".join(result.out.split())
+
+
+@pytest.fixture
+def locked(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project with a lockfile, of which advisories are asked for."""
+    monkeypatch.setenv("HALLMARK_SOURCES", '["source", "advisories"]')
+    monkeypatch.setenv("HALLMARK_KNOWN_EXPLOITED", "")
+    monkeypatch.setenv("HALLMARK_CANARIES", "[]")
+    (project / "requirements.txt").write_text("other==1.0.0\n\nparser==1.2.0 --hash=sha256:00\n")
+    return project
+
+
+def test_osv_is_asked_about_the_lockfile(hallmark: Hallmark, locked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = OsvWorld()
+    world.add(advisory("GHSA-0000-0000-0001", fixed_in("PyPI", "parser", "1.3.0")))
+    with running_osv(world) as base:
+        monkeypatch.setenv("HALLMARK_OSV_API", base)
+        found = document(hallmark("scan", str(locked), "--json"))
+    flaws = [one for one in found["findings"] if "GHSA-0000-0000-0001" in one["at"]]
+    assert {(one["file"], one["line"]) for one in flaws} == {("requirements.txt", 3)}
+    assert {query["package"]["name"] for batch in world.batches for query in batch} == {"other", "parser"}
+
+
+def test_that_osv_cannot_be_reached_is_said(hallmark: Hallmark, locked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALLMARK_OSV_API", "http://127.0.0.1:9")
+    result = hallmark("scan", str(locked))
+    assert "not fully examined" in result.out
+    assert "the API of OSV" in " ".join(result.out.split())
+    monkeypatch.setenv("HALLMARK_OSV_API", "")
+    result = hallmark("scan", str(locked))
+    assert "there is no mirror of advisories" in " ".join(result.out.split())
 
 
 def test_a_demand_on_the_server_is_unmeasured_when_it_was_not_started(hallmark: Hallmark, project: Path) -> None:
