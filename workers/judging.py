@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from crawler.judge.chat_completions import ChatCompletions
-from crawler.judge.judge import GROUP, Failure, Judge, JudgeAddress, JudgeFailed, Verdict
+from crawler.judge.judge import GROUP, Failure, Judge, JudgeAddress, JudgeFailed, Judgement, Verdict
 from evidence.canonical import Json, NotJson, canonical_json, parse_json, sha256
 from evidence.derive.listing_scan import scan_listing_cached
 from evidence.derive.poisoning.listing_texts import TextPlace, format_path, iterate_texts
@@ -28,6 +28,8 @@ from workers.settings.environment import InvalidSetting, Settings
 BUILT_IN: Final = "chat-completions"
 _MOST_FAILURES: Final = 3
 """Failures in a row after which nothing more is asked."""
+
+NOT_ASKED: Final = "not asked: the limit is reached; --limit N allows more"
 
 
 class Finding(StrEnum):
@@ -148,45 +150,53 @@ def list_entries(dossier: Dossier) -> Iterator[Entry]:
 
 
 async def judge_entries(
-    judge: Judge, entries: Sequence[Entry], store: Store, now: datetime, *, most: int
+    judge: Judge, servers: Iterable[Sequence[Entry]], store: Store, now: datetime, *, most: int
 ) -> AsyncIterator[Comparison]:
     """The opinion about each entry: of an earlier run if the question is the same, else of the judge.
 
-    At most `most` entries are asked about. Nothing more is asked after a final failure, or several in a row.
+    Ends with the server at which `most` entries were asked about, a failure was final, or several came in a row.
     """
-    digests = [_question(judge, entry.text) for entry in entries]
-    known = {**store.read_opinions(digests)}
     asked = failures = 0
     stopped = ""
-    for entry, digest in zip(entries, digests, strict=True):
-        if body := known.get(digest):
-            yield _read(entry, body, cached=True)
-            continue
-        if stopped or asked >= most:
-            yield Comparison(entry=entry, verdict=None, why=stopped or "not asked")
-            continue
-        try:
-            found = await judge.ask(entry.text)
-        except JudgeFailed as failed:
-            asked += failed.asked
-            failures = 0 if failed.failure in _OF_THE_TEXT else failures + 1
-            stopped = failed.failure.value if failed.final or failures >= _MOST_FAILURES else ""
-            yield Comparison(entry=entry, verdict=None, why=f"{failed.failure.value}: {failed}")
-            continue
-        asked += 1
-        failures = 0
-        known[digest] = canonical_json(
-            {
-                "model": found.model,
-                "model_digest": judge.model_digest,
-                "prompt_digest": judge.prompt_digest,
-                "text_digest": sha256(entry.text.encode("utf-8", "replace")),
-                "verdict": found.verdict.value,
-                "reason": found.reason,
-            }
-        )
-        store.put_opinions({digest: known[digest]}, at=now)
-        yield _read(entry, known[digest], cached=False)
+    for entries in servers:
+        digests = [_question(judge, entry.text) for entry in entries]
+        known = {**store.read_opinions(digests)}
+        for entry, digest in zip(entries, digests, strict=True):
+            if body := known.get(digest):
+                yield _read(entry, body, cached=True)
+                continue
+            stopped = stopped or (NOT_ASKED if asked >= most else "")
+            if stopped:
+                yield Comparison(entry=entry, verdict=None, why=stopped)
+                continue
+            try:
+                found = await judge.ask(entry.text)
+            except JudgeFailed as failed:
+                asked += failed.asked
+                failures = 0 if failed.failure in _OF_THE_TEXT else failures + 1
+                stopped = failed.failure.value if failed.final or failures >= _MOST_FAILURES else ""
+                yield Comparison(entry=entry, verdict=None, why=f"{failed.failure.value}: {failed}")
+                continue
+            asked += 1
+            failures = 0
+            known[digest] = _encode(judge, entry, found)
+            store.put_opinions({digest: known[digest]}, at=now)
+            yield _read(entry, known[digest], cached=False)
+        if stopped:
+            return
+
+
+def _encode(judge: Judge, entry: Entry, found: Judgement) -> bytes:
+    return canonical_json(
+        {
+            "model": found.model,
+            "model_digest": judge.model_digest,
+            "prompt_digest": judge.prompt_digest,
+            "text_digest": sha256(entry.text.encode("utf-8", "replace")),
+            "verdict": found.verdict.value,
+            "reason": found.reason,
+        }
+    )
 
 
 def compute_agreement(compared: Sequence[Comparison]) -> Agreement:

@@ -61,7 +61,7 @@ def compact_runs(
     dry: bool = False,
     progress: ReportProgress = lambda _run, _record_sets: None,
 ) -> CompactionResult:
-    """Drop done items, the records of runs older than `keep` but one run per week, and the bodies that are then unused.
+    """Drop done items, the records of runs older than `keep` but one run per week, older opinions, and unused bodies.
 
     Records of servers with a private finding and the newest records of each server are never dropped. `progress` gets
     each run and the number of its servers whose records were dropped.
@@ -74,6 +74,8 @@ def compact_runs(
     for run in store.compaction.list_runs(before):
         record_sets[run] = store.compaction.count_droppable(run) if dry else _drop_records(store, run, now)
         progress(run, record_sets[run])
+    if not dry:
+        store.drop_opinions(before)
     swept = CollectedGarbage() if dry else _delete_unused_bodies(store, now - GRACE_PERIOD)
     return CompactionResult(dry=dry, before=before, record_sets=record_sets, swept=swept)
 

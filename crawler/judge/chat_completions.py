@@ -64,7 +64,12 @@ class ChatCompletions:
 
     @property
     def model_digest(self) -> str:
-        return sha256(canonical_json({"model": self._address.model, "parameters": dict(_PARAMETERS)}))
+        asked: dict[str, Json] = {
+            "url": self._address.url.rstrip("/"),
+            "model": self._address.model,
+            "parameters": dict(_PARAMETERS),
+        }
+        return sha256(canonical_json(asked))
 
     async def ask(self, text: str) -> Judgement:
         boundary = self._new_boundary()

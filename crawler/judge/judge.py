@@ -67,7 +67,7 @@ class Judge(Protocol):
 
     @property
     def model_digest(self) -> str:
-        """The digest of the model's name and the parameters of a question."""
+        """The digest of the address, the model's name and the parameters of a question."""
         ...
 
     @property

@@ -206,6 +206,7 @@ class Store(DatabaseAccess):
     read_approvals = read_method(approvals.read_approvals)
     put_opinions = write_method(opinions.put_opinions)
     read_opinions = read_method(opinions.read_opinions)
+    drop_opinions = write_method(opinions.drop_opinions)
 
     def transition_finding(self, finding: str, change: Disclosure) -> FindingRow:
         """`transition_findings` for one finding."""

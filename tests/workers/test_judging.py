@@ -15,7 +15,16 @@ from crawler.judge.prompt import MAX_TEXT, build_messages
 from evidence.store import open_store
 from tests.publish import samples
 from tests.publish.findings.test_identity import INJECTION, server
-from workers.judging import Agreement, Comparison, Entry, Finding, compute_agreement, judge_entries, list_entries
+from workers.judging import (
+    NOT_ASKED,
+    Agreement,
+    Comparison,
+    Entry,
+    Finding,
+    compute_agreement,
+    judge_entries,
+    list_entries,
+)
 from workers.judging import open_judge as open_judge_of
 from workers.settings.environment import InvalidSetting, Settings
 
@@ -47,12 +56,12 @@ def entry(name: str, ours: Finding = Finding.NONE) -> Entry:
     return Entry(server=samples.dossiers(1)[0].server.id, at=f"tools/{name}", text=name, ours=ours)
 
 
-def judge(tmp_path: Path, asked: Scripted, entries: Sequence[Entry], *, most: int = 100) -> list[Comparison]:
+def judge(tmp_path: Path, asked: Scripted, *servers: Sequence[Entry], most: int = 100) -> list[Comparison]:
     store = open_store(f"sqlite:///{tmp_path}/opinions.db")
     store.migrate()
 
     async def run() -> list[Comparison]:
-        return [one async for one in judge_entries(asked, entries, store, NOW, most=most)]
+        return [one async for one in judge_entries(asked, servers, store, NOW, most=most)]
 
     try:
         return asyncio.run(run())
@@ -90,9 +99,16 @@ def test_another_model_is_asked_anew(tmp_path: Path) -> None:
 def test_a_failure_is_not_kept_and_the_limit_counts_questions(tmp_path: Path) -> None:
     broken = JudgeFailed(Failure.MALFORMED, "not JSON")
     found = judge(tmp_path, Scripted(broken, Verdict.HONEST), [entry("a"), entry("b"), entry("c")], most=2)
-    assert [one.why for one in found] == ["malformed: not JSON", "", "not asked"]
+    assert [one.why for one in found] == ["malformed: not JSON", "", NOT_ASKED]
     (again,) = judge(tmp_path, Scripted(Verdict.HONEST), [entry("a")])
     assert again.verdict is Verdict.HONEST
+
+
+def test_nothing_is_read_beyond_the_server_at_the_limit(tmp_path: Path) -> None:
+    found = judge(tmp_path, Scripted(Verdict.HONEST), [entry("a")], [entry("b")], [entry("c")], most=1)
+    assert [(one.entry.at, one.verdict) for one in found] == [("tools/a", Verdict.HONEST), ("tools/b", None)]
+    again = judge(tmp_path, Scripted(Verdict.HONEST), [entry("a")], [entry("b")], [entry("c")], most=1)
+    assert [one.why for one in again] == ["", "", NOT_ASKED]
 
 
 def test_texts_that_are_not_sent_leave_the_limit_to_others(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.tables.core import OPINION
@@ -27,3 +27,8 @@ def read_opinions(connection: Connection, digests: Sequence[str]) -> dict[str, b
         query = select(OPINION.c.digest, OPINION.c.body).where(OPINION.c.digest.in_(batch))
         found |= {row.digest.hex(): row.body for row in connection.execute(query)}
     return found
+
+
+def drop_opinions(connection: Connection, before: datetime) -> int:
+    """Drop the opinions of before a moment; return their number."""
+    return connection.execute(delete(OPINION).where(OPINION.c.at < before)).rowcount

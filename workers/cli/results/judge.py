@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from crawler.judge.judge import Judge
+from crawler.opt_outs import OptOutList
 from evidence.model import Server
 from evidence.store import Store
 from workers.cli.display.console import (
@@ -36,6 +37,7 @@ from workers.judging import (
     list_entries,
     open_judge,
 )
+from workers.opt_outs import load_opt_outs
 from workers.settings.environment import Settings
 
 app = typer.Typer(add_completion=False)
@@ -55,18 +57,22 @@ def judge(
     """Ask a model about the texts of a run's servers, and compare its opinions with our findings.
 
     Off until you set HALLMARK_JUDGE_URL, HALLMARK_JUDGE_MODEL and, if needed, HALLMARK_JUDGE_KEY: any API compatible
-    with OpenAI's. Opinions are private, are kept by the digests of prompt, model and text, and move no score.
+    with OpenAI's. Opinions are private, are kept by the digests of address, model, prompt and text as long as evidence,
+    and move no score. Servers that opted out are not asked about.
 
     Example: hallmark judge com.example/notes --limit 20
     """
     with open_read_store() as store:
-        asked = open_judge(Settings())
+        settings = Settings()
+        asked, opted_out = open_judge(settings), load_opt_outs(settings, store)
         run_id = find_run(store, run).run.id
         chosen = [find_server(store, server)] if server else []
-        entries = _list_entries(store, run_id, chosen)
-        if not entries:
+        refused = [why.detail for one in chosen if (why := opted_out.why(one))]
+        if refused:
+            exit_with_error(f"{chosen[0].ref} is not asked about: {refused[0]}", ExitCode.NOTHING)
+        compared = asyncio.run(_judge(asked, _list_entries(store, run_id, chosen, opted_out), store, limit))
+        if not compared:
             exit_with_error(f"run {run_id} has no listing with a text of these servers", ExitCode.NOTHING)
-        compared = asyncio.run(_judge(asked, entries, store, limit))
         agreement = compute_agreement(compared)
         if as_json:
             print_json({"run": run_id, **_summary(asked, agreement), "entries": [_as_json(one) for one in compared]})
@@ -76,18 +82,20 @@ def judge(
             exit_with_error("the judge gave no opinion", ExitCode.NOTHING)
 
 
-def _list_entries(store: Store, run_id: str, chosen: Sequence[Server]) -> list[Entry]:
+def _list_entries(
+    store: Store, run_id: str, chosen: Sequence[Server], opted_out: OptOutList
+) -> Iterator[Sequence[Entry]]:
+    """The entries of each server that did not opt out, read as they are needed."""
     ids = [one.id for one in chosen] or store.list_planned_servers(run_id)
-    found: list[Entry] = []
     for start in range(0, len(ids), _BATCH):
         for dossier in store.read_dossiers(run_id, ids[start : start + _BATCH]):
-            found += list_entries(dossier)
-    return found
+            if opted_out.why(dossier.server) is None:
+                yield list(list_entries(dossier))
 
 
-async def _judge(asked: Judge, entries: Sequence[Entry], store: Store, limit: int) -> list[Comparison]:
+async def _judge(asked: Judge, servers: Iterable[Sequence[Entry]], store: Store, limit: int) -> list[Comparison]:
     try:
-        return [one async for one in judge_entries(asked, entries, store, read_clock(), most=limit)]
+        return [one async for one in judge_entries(asked, servers, store, read_clock(), most=limit)]
     finally:
         await asked.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.publish.filled_stores import fill
 from tests.publish.findings.test_identity import INJECTION, server
 from tests.servers.chat_completions import KEY, Reply, World, running
 from tests.workers.cli.conftest import Hallmark
+from workers.retention import RETENTION
 
 
 @pytest.fixture
@@ -96,3 +98,39 @@ def test_a_judge_that_refuses_is_named(hallmark: Hallmark, store: Store, world: 
     assert "no text is decided" in result.out + result.err
     assert "None" not in result.out
     assert len(world.asked) == 1
+
+
+def test_a_server_that_opted_out_is_not_asked_about(hallmark: Hallmark, store: Store, world: World) -> None:
+    quiet, other = samples.dossiers(1)[0].server, server(INJECTION).server
+    added = hallmark("opt-out", "add", f"server: {quiet.ref}", "--by", "ana", "--note", "asked by mail")
+    assert added.code == 0, added.err
+    document = hallmark("judge", "--json").rows[0]
+    assert isinstance(document["entries"], list)
+    assert {one["server"] for one in document["entries"]} == {other.id}
+    asked = len(world.asked)
+    refused = hallmark("judge", quiet.id)
+    assert refused.code == 3
+    assert "is not asked about" in refused.err
+    assert len(world.asked) == asked
+
+
+def test_another_address_is_another_judge(
+    hallmark: Hallmark, store: Store, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = hallmark("judge", "--json").rows[0]
+    asked = len(world.asked)
+    monkeypatch.setenv("HALLMARK_JUDGE_URL", world.url.replace("127.0.0.1", "localhost"))
+    second = hallmark("judge", "--json").rows[0]
+    assert first["model_digest"] != second["model_digest"]
+    assert len(world.asked) == 2 * asked
+
+
+def test_opinions_are_dropped_with_old_evidence(hallmark: Hallmark, store: Store) -> None:
+    old, new = "aa" * 32, "bb" * 32
+    now = datetime.now(UTC)
+    store.put_opinions({old: b"{}"}, at=now - RETENTION - timedelta(days=1))
+    store.put_opinions({new: b"{}"}, at=now)
+    assert hallmark("compact", "--dry-run").code == 0
+    assert set(store.read_opinions([old, new])) == {old, new}
+    assert hallmark("compact").code == 0
+    assert set(store.read_opinions([old, new])) == {new}
