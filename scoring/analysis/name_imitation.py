@@ -60,12 +60,19 @@ def find_imitated_package(ecosystem: str, name: str) -> Imitation | None:
 def find_imitated_account(name: str) -> Imitation | None:
     """The well-known account, or word of a domain, that this one imitates."""
     plain = name.lower()
-    if plain in well_known_packages.ACCOUNTS:
+    if plain in _honest_accounts():
         return None
     for found in _imitated(plain, _Index.of(well_known_packages.ACCOUNTS)):
         if len(found.original) >= _SHORTEST_ACCOUNT or not found.how.startswith("one"):
             return found
     return None
+
+
+@cache
+def _honest_accounts() -> frozenset[str]:
+    """Accounts that are never accused; a publisher may have another account with its packages."""
+    scopes = {scope.removeprefix("@") for scope in _scopes(well_known_packages.NPM)}
+    return well_known_packages.ACCOUNTS | well_known_packages.HONEST_ACCOUNTS | scopes
 
 
 def is_known_namespace(name: str) -> bool:

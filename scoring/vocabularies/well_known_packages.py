@@ -58,3 +58,6 @@ ACCOUNTS: Final = frozenset(
     }
 )  # fmt: skip
 """Accounts of GitHub, and words of domains, under which registries list well-known servers."""
+
+HONEST_ACCOUNTS: Final = frozenset({"eleven-labs", "tavilyai"})
+"""Accounts that resemble a well-known one and are honest: another company, or the same publisher elsewhere."""

@@ -21,7 +21,7 @@ from evidence.canonical import Json, canonical_json
 from evidence.kinds import alerts, repository
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
-VERSION: Final = 1
+VERSION: Final = 2
 STANDS: Final = timedelta(days=14)
 
 LOOKED_AT: Final = "looked_at"

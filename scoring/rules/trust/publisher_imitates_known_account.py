@@ -35,6 +35,9 @@ from scoring.text.evidence_path import clip_text
         build_publisher("io.github.octo/modelcontextprotocol"),
         build_publisher("com.microsoft/files"),
         build_publisher("io.github.strip/files"),
+        build_publisher("io.github.eleven-labs/files"),
+        build_publisher("io.github.tavilyai/files"),
+        build_publisher("io.github.perplexity-ai/files"),
     ],
     bad=[
         build_publisher("io.github.modelcontextprotoco1/fetch"),
@@ -46,7 +49,8 @@ def publisher_imitates_known_account(publisher: Publisher) -> Iterator[str]:
     """A user trusts a server because of its publisher, and one letter is easily misread.
 
     Accounts and domains are compared with a published list, `scoring/vocabularies/well_known_packages.py`: look-alike
-    characters, other separators, and one typing error in a name of seven letters or more. Measured in November 2026: no
+    characters, other separators, and one typing error in a name of seven letters or more. Honest accounts that resemble
+    a listed one are listed too. Measured in November 2026: no
     false alarm in 302 accounts and domains of registered servers and 8,266 words of the host names of remotes. A
     resemblance proves no intent, so it moves no score.
     """
