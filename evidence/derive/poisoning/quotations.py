@@ -20,7 +20,7 @@ to be an attack.
 """
 _LENGTHS: Final = range(10, 403)
 """Characters of a quotation of an attack, with its marks."""
-_ATTACK: Final = re.compile(
+ATTACK: Final = re.compile(
     r"\b(?:attack|injection|injected|jailbreak|phishing|malicious|payload|poisoning|exfiltration|firewall|red[\s-]?team|scam|spam|vulnerab"
     r"|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
     r"|angriff|schadhaft|verdächtig|attaque|suspect|ataque|sospech|suspeit|attacc|sospett|atak|podejrzan|útok|saldırı"
@@ -64,7 +64,7 @@ def _is_explained(outside: str, quotation: re.Match[str]) -> bool:
     same_sentence = _SENTENCE_END.split(before)[-1]
     if quotation[0][0] in _ALSO_MARKUP:
         shown = not quotation[0].startswith("<") or _SHOWN.search(same_sentence)
-        return bool(shown and not quotation[0].startswith("<script") and _ATTACK.search(same_sentence))
+        return bool(shown and not quotation[0].startswith("<script") and ATTACK.search(same_sentence))
     rest_of_sentence = _SENTENCE_END.split(outside[end : end + _AFTER])[0]
-    is_named = any(map(_ATTACK.search, (before, rest_of_sentence)))
+    is_named = any(map(ATTACK.search, (before, rest_of_sentence)))
     return is_named or any(map(_FINDS.search, (same_sentence, rest_of_sentence)))

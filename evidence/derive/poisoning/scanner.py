@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Final
 
@@ -27,6 +27,7 @@ from evidence.derive.poisoning.pattern_matching import (
     match_patterns,
 )
 from evidence.derive.poisoning.quotations import hide_quotations
+from evidence.derive.poisoning.security_purpose import may_quote_attacks, names_security, states_security
 from evidence.derive.poisoning.structure import ToolView, describe_tool, find_signals, find_structure_candidates
 from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
 from evidence.derive.poisoning.tool_context import ToolContext, build_tool_contexts
@@ -90,12 +91,22 @@ class _KnownTools:
 
     contexts: Callable[[Iterable[str]], Mapping[str, ToolContext]]
     views: Callable[[Iterable[str]], Mapping[str, ToolView]]
+    are_about_attacks: Callable[[str], bool]
+    """Whether a tool, or the server for an empty name, is about attacks."""
+
+    def may_quote(self, owner: str, text: str) -> bool:
+        """Whether a text of a tool may quote attacks: the tool or the server is about them, or the text says so."""
+        return self.are_about_attacks(owner) or states_security(text)
 
 
 def scan_listing(listing: Listing) -> tuple[Hit, ...]:
     """All hits in a listing in its order; at most MAX_HITS."""
     names = tuple(item.name for item in listing.tools.items if item.name)
-    known = _KnownTools(partial(build_tool_contexts, listing), partial(_describe_tools, listing))
+    known = _KnownTools(
+        partial(build_tool_contexts, listing),
+        partial(_describe_tools, listing),
+        cache(partial(may_quote_attacks, listing)),
+    )
     return tuple(islice(_hits(iterate_texts(listing), names, known), MAX_HITS))
 
 
@@ -103,7 +114,11 @@ def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] 
     """The hits in one text of the tool `owner`, or of the server when `owner` is empty; each pattern once."""
     alone = ToolContext(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
     tool = describe_tool(Item({"name": owner}, 0), alone.tools)
-    known = _KnownTools(lambda owners: dict.fromkeys(owners, alone), lambda owners: dict.fromkeys(owners, tool))
+    known = _KnownTools(
+        lambda owners: dict.fromkeys(owners, alone),
+        lambda owners: dict.fromkeys(owners, tool),
+        lambda owner: not owner or names_security(owner),
+    )
     return _hits([((None, at), owner, text)], names, known)
 
 
@@ -138,10 +153,14 @@ def _hits(
     views = tools.views({owner for _, owner, text in places if owner and text in structured})
     plain = dict(zip(distinct, folded, strict=True))
     for place, owner, text in places:
-        hits = [hit for each in matches[text] for hit in _hits_at(each, known.get(owner), text, place)]
+        hits = [
+            hit
+            for each in matches[text]
+            for hit in _hits_at(_settle_quoted(each, owner, text, tools), known.get(owner), text, place)
+        ]
         if owner and text in structured:
             hits = [_excuse(hit, views[owner]) for hit in hits]
-            hits += _find_structure(plain[text], views[owner], place)
+            hits += _find_structure(plain[text], views[owner], place, partial(tools.may_quote, owner, text))
         if owner and any(name != owner for name in instructed.get(text, ())):
             hits.append(
                 Hit(
@@ -169,10 +188,10 @@ def _excuse(hit: Hit, tool: ToolView) -> Hit:
     return hit
 
 
-def _find_structure(folded: str, tool: ToolView, place: TextPlace) -> Iterator[Hit]:
+def _find_structure(folded: str, tool: ToolView, place: TextPlace, may_quote: Callable[[], bool]) -> Iterator[Hit]:
     in_field = describes_parameter(place)
     found = list(find_signals(folded, tool, in_field=in_field))
-    if found and (outside := hide_quotations(folded)) != folded:
+    if found and (outside := hide_quotations(folded)) != folded and may_quote():
         found = list(find_signals(outside, tool, in_field=in_field))
     for signal in found:
         yield Hit(signal.category, signal.id, signal.title, format_path(place), signal.confidence)
@@ -212,7 +231,7 @@ def _match_texts(
                 matches[at].append(_TextMatch(each.category, each.id, each.title, PatternMatch(each.confidence)))
     may_be_obfuscated = find_obfuscation_candidates(SEPARATOR.join(folded), words)
     for at, text in enumerate(folded):
-        matches[at] += _tell_quoted(_match_patterns(text, candidates[at].patterns), text)
+        matches[at] += _mark_quoted(_match_patterns(text, candidates[at].patterns), text)
         if may_be_obfuscated and candidates[at].may_be_obfuscated:
             matches[at] += _match_obfuscated(text)
     return matches
@@ -225,15 +244,24 @@ def _match_patterns(folded: str, patterns: Sequence[Pattern]) -> Iterator[_TextM
             yield _TextMatch(each.category, each.id, each.title, found)
 
 
-def _tell_quoted(found: Iterable[_TextMatch], folded: str) -> Iterator[_TextMatch]:
-    """The matches; one that is only in a quotation of an attack informs."""
+def _mark_quoted(found: Iterable[_TextMatch], folded: str) -> Iterator[_TextMatch]:
+    """The matches; one that is only in a quotation of an attack informs, unless that is disputed."""
     outside: str | None = None
     for match in found:
         outside = hide_quotations(folded) if outside is None else outside
         if outside == folded or find_pattern(PATTERNS_BY_ID[match.pattern], outside) is not None:
             yield match
-        else:
-            yield replace(match, found=replace(match.found, confidence=Confidence.LOW))
+            continue
+        disputed = match.found.disputed or match.found.confidence
+        yield replace(match, found=replace(match.found, confidence=Confidence.LOW, disputed=disputed))
+
+
+def _settle_quoted(match: _TextMatch, owner: str, text: str, tools: _KnownTools) -> _TextMatch:
+    """The match; a quoted one counts where neither the text, the tool nor the server is about attacks."""
+    disputed = match.found.disputed
+    if disputed is None or tools.may_quote(owner, text):
+        return match
+    return replace(match, found=replace(match.found, confidence=disputed))
 
 
 def _match_obfuscated(folded: str) -> Iterator[_TextMatch]:

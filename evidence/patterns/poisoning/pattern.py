@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cache
 from itertools import islice
 from typing import Final
@@ -87,6 +87,13 @@ class Confidence(StrEnum):
     LOW = "low"
 
 
+class Mention(Enum):
+    """What a match is an example of."""
+
+    ATTACK = "attack"
+    MARKUP = "markup"
+
+
 @dataclass(frozen=True, slots=True)
 class MentionedTool:
     """A thing that a match is about. `called`: the text itself calls it a tool."""
@@ -97,10 +104,14 @@ class MentionedTool:
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """A match in a text. `others`: the things that it is about, for each place; None when it names none."""
+    """A match in a text. `others`: the things that it is about, for each place; None when it names none.
+
+    `disputed`: the confidence if nothing gives a reason to quote attacks; None for a match outside of quotations.
+    """
 
     confidence: Confidence
     others: tuple[tuple[MentionedTool, ...], ...] | None = None
+    disputed: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +174,13 @@ class Pattern:
         if not places:
             return None
         others = tuple(dict.fromkeys(_names(place) for place in places)) if self.expression.is_naming else None
-        quoted = self.mentionable and all(_is_mentioned(text, place) for place in places)
-        return PatternMatch(Confidence.LOW if quoted else self.confidence, others)
+        if not self.mentionable:
+            return PatternMatch(self.confidence, others)
+        mentions = [_find_mention(text, place) for place in places]
+        if None in mentions:
+            return PatternMatch(self.confidence, others)
+        disputed = self.confidence if Mention.ATTACK in mentions else None
+        return PatternMatch(Confidence.LOW, others, disputed)
 
     @property
     def _places_differ(self) -> bool:
@@ -253,15 +269,16 @@ _MENTIONED_AFTER: Final = re.compile(
 """Text after a tag that is only mentioned."""
 
 
-def _is_mentioned(text: str, place: re.Match[str]) -> bool:
-    """Whether the words before a match in its sentence, or just after it, mark it as a quoted example."""
+def _find_mention(text: str, place: re.Match[str]) -> Mention | None:
+    """How the words before a match in its sentence, or just after it, mark it as a quoted example."""
     before = text[max(0, place.start() - _MENTIONED) : place.start()]
+    if place[0][0] in _TAG:
+        after = text[place.end() : place.end() + _MENTIONED]
+        if _TAG_MENTION.search(before) or _MENTIONED_AFTER.match(after):
+            return Mention.MARKUP
     if place[0][0] not in _ENDS and _MENTION.search(before):
-        return True
-    if place[0][0] not in _TAG:
-        return False
-    after = text[place.end() : place.end() + _MENTIONED]
-    return bool(_TAG_MENTION.search(before) or _MENTIONED_AFTER.match(after))
+        return Mention.ATTACK
+    return None
 
 
 def _names(place: re.Match[str]) -> tuple[MentionedTool, ...]:

@@ -1,0 +1,73 @@
+"""Whether a tool or a server is about attacks, so that its texts may quote them.
+
+Words about attacks beside a quotation are not enough: anybody can write "Example of an attack:" before an order.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from evidence.derive.poisoning.quotations import ATTACK, hide_quotations
+from evidence.derive.poisoning.text_folding import fold_text
+from evidence.kinds.listing import Listing
+from evidence.patterns.poisoning import MAX_TEXT
+
+_NAMED: Final = re.compile(
+    r"(?<![a-z])(?:secur|guard|shield|threat|vuln|inject|jailbreak|red[\s_-]?team|poison|malic|malware|phish|spam|scam"
+    r"|firewall|lint|sanitiz|sanitis|attack|scan|audit|moderat|safety|detect|hidden|invisible)"
+)
+_FINDS: Final = re.compile(
+    r"\b(?:audit|classif|detect|flag|refus|reject|sanitiz|sanitis|scans?\b"
+    r"|erkenn|prüf|détect|repère|señala|detecta|rilev|riconosc|wykry|detek|tespit|upptäck|mendeteksi|menandai"
+    r"|phát\shiện|обнаруж|выявля|виявля|правила\sищут)|检测|檢測|検出|検知|탐지|감지|كشف|पता\sलग"
+)
+_HANDLES: Final = re.compile(
+    r"\b(?:blocks?|marks?|marked|explains?|removes?|strips?|filters?|match(?:es)?|finds?|tells\swhether)\b.{0,60}"
+    r"\b(?:messages?|contents?|texts?|documents?|codes?|e-?mails?|strings?|phrases?|instructions|descriptions|prompts?"
+    r"|pages?|dangerous)\b"
+)
+_OPENS_WITH_EXAMPLE: Final = re.compile(
+    r"\W*(?:(?:an?|the|one|known|typical|possible)\s){0,2}"
+    r"(?:examples?|samples?|notes?|attacks?|attackers?|injections?|payloads?|warning|caution|beispiele?|exemples?|ejemplos?)\b"
+)
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?;](?=\s|$)|[。！？；।]|\n")
+_OPENING: Final = 2  # sentences that say what a tool is for
+_MOST: Final = 600  # characters in which they are looked for
+
+
+def names_security(name: str) -> bool:
+    """Whether a name or a title is that of a security tool."""
+    return _NAMED.search(_HUMP.sub("_", name).lower()) is not None
+
+
+def states_security(text: str) -> bool:
+    """Whether the opening of a description, outside of quotations, says that the tool is about attacks."""
+    outside = hide_quotations(fold_text(text[:MAX_TEXT]))[:_MOST]
+    first, *following = [part for part in _END.split(outside) if part.strip()][:_OPENING] or [""]
+    if _OPENS_WITH_EXAMPLE.match(first):
+        return False
+    is_stated = any(form.search(first) for form in (ATTACK, _FINDS, _HANDLES))
+    return is_stated or any(map(_FINDS.search, following))
+
+
+def is_security_server(listing: Listing) -> bool:
+    """Whether the name of the server, or those of at least two and half of its tools, are about security."""
+    info = listing.server_info
+    if names_security(f"{info.get('name')} {info.get('title')}"):
+        return True
+    tools = [item for item in listing.tools.items if item.name]
+    named = sum(names_security(f"{item.name} {item.text('title')}") for item in tools)
+    return named >= 2 and 2 * named >= len(tools)
+
+
+def may_quote_attacks(listing: Listing, owner: str) -> bool:
+    """Whether all texts of a tool may quote attacks; those of the server itself when `owner` is empty."""
+    if is_security_server(listing):
+        return True
+    owners = [item for item in listing.tools.items if item.name == owner]
+    return any(
+        names_security(f"{item.name} {item.text('title')}") or states_security(item.text("description"))
+        for item in owners
+    )
