@@ -14,9 +14,11 @@ from itertools import chain
 from typing import Final
 
 from evidence.authority import Authority
+from evidence.derive.listing_scan import scan_listing_cached
 from evidence.kinds import access, exchanges, listing, source
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, TargetType
+from scoring.analysis.poisoning_findings import describe_hit
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Cap, CapTerms, Criterion
 from scoring.engine.rule import discover_rules
@@ -100,20 +102,27 @@ def _criteria(*rules: str) -> tuple[Criterion, ...]:
 
 
 def _first_finding(assessment: Assessment, *rules: str) -> Finding | None:
-    """The first finding of the rules that counts."""
+    return next(_list_findings(assessment, *rules), None)
+
+
+def _list_findings(assessment: Assessment, *rules: str) -> Iterator[Finding]:
+    """The findings of the rules that count."""
     outcomes = (assessment.outcome(criterion.question) for criterion in _criteria(*rules))
-    counted = (
-        finding
-        for outcome in outcomes
-        if isinstance(outcome, Measured)
-        for finding in outcome.findings
-        if not finding.tolerated
-    )
-    return next(counted, None)
+    for outcome in outcomes:
+        if isinstance(outcome, Measured):
+            yield from (finding for finding in outcome.findings if not finding.tolerated)
 
 
-def _poisoned(assessment: Assessment) -> Finding | str | None:
-    return _first_finding(assessment, *_POISONING)
+def _poisoned(assessment: Assessment) -> Finding | None:
+    """The first finding of a pattern that accused no honest text; the others are only shown."""
+    found = _list_findings(assessment, *_POISONING)
+    first = next(found, None)
+    content = assessment.dossier.read(listing.KIND)
+    if first is None or isinstance(content, Absent):
+        return first
+    hits = scan_listing_cached(listing.Listing.parse(content.body))
+    certain = {describe_hit(hit) for hit in hits if hit.is_certain}
+    return next((finding for finding in chain((first,), found) if finding.message in certain), None)
 
 
 def _unlisted(assessment: Assessment) -> str | None:

@@ -25,13 +25,13 @@ def clean() -> Dossier:
 
 
 @cache
-def poisoned() -> Dossier:
+def poisoned(text: str = POISON) -> Dossier:
     """The clean server, with an order to the model in the description of its tool."""
     record = clean().records[listing.KIND]
     assert isinstance(record.content, Observed)
     body = json.loads(record.content.body)
     tool = body["lists"]["tools"]["pages"][0]["tools"][0]
-    tool["description"] = f"{tool['description']} {POISON}"
+    tool["description"] = f"{tool['description']} {text}"
     content = Observed(json.dumps(body).encode())
     return replace(clean(), records={**clean().records, listing.KIND: replace(record, content=content)})
 

@@ -36,6 +36,7 @@ from evidence.patterns.poisoning import (
     MAX_TEXT,
     PATTERNS_BY_ID,
     SECRETS,
+    UNCERTAIN,
     Category,
     Confidence,
     Pattern,
@@ -71,6 +72,11 @@ class Hit:
     def is_grave(self) -> bool:
         """Whether it costs points, which only hits with high confidence do."""
         return self.confidence is Confidence.HIGH
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it caps a grade: its pattern accused no honest text of the corpora."""
+        return self.is_grave and self.pattern not in UNCERTAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ _HANDLES: Final = re.compile(
     r"\b(?:blocks?|marks?|marked|explains?|removes?|strips?|filters?|match(?:es)?|finds?|tells\swhether)\b.{0,60}"
     r"\b(?:messages?|contents?|texts?|documents?|codes?|e-?mails?|strings?|phrases?|instructions|descriptions|prompts?"
     r"|pages?|dangerous)\b"
+    r"|\breturns?\s.{0,30}\b(?:training|benchmark|test)\s(?:texts?|data|cases?|strings?)\b"
 )
 _OPENS_WITH_EXAMPLE: Final = re.compile(
     r"\W*(?:(?:an?|the|one|known|typical|possible)\s){0,2}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from evidence.patterns.poisoning import encoded_payloads
+from evidence.patterns.poisoning.certainty import UNCERTAIN
 from evidence.patterns.poisoning.concealment import hidden_from_user, hidden_steps, withheld_information
 from evidence.patterns.poisoning.credentials import SECRETS, is_placeholder
 from evidence.patterns.poisoning.cross_tool import chaining, interference, shadowing, takeover
@@ -42,6 +43,7 @@ __all__ = [
     "PATTERNS_BY_ID",
     "SECRETS",
     "SENTENCE",
+    "UNCERTAIN",
     "VERSION",
     "WINDOW",
     "Category",
@@ -53,7 +55,7 @@ __all__ = [
     "is_placeholder",
 ]
 
-VERSION: Final = 6
+VERSION: Final = 7
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *instruction_override.PATTERNS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.patterns.poisoning import Threat
+from scoring.analysis.poisoning_findings import describe_hit
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_texts
 from scoring.results.outcome import Severity
@@ -36,4 +37,4 @@ def text_carries_encoded_payload(texts: Said) -> Iterator[str]:
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.ENCODED:
-            yield f"{hit.at}: {hit.title.lower()}"
+            yield describe_hit(hit)

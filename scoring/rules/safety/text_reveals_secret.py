@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evidence.patterns.poisoning import Threat
+from scoring.analysis.poisoning_findings import describe_hit
 from scoring.engine.rule import rule
 from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.listing import build_texts
@@ -42,8 +43,8 @@ def text_reveals_secret(texts: Said) -> Iterator[str]:
     """Every client that connects can read the listing, so a credential in it is public.
 
     Revoke it, then remove it. Use placeholders in defaults and examples. This is check SEC-008 of the security lane
-    that mcptest publishes. False alarms: 1 of 1,491 real tools, 0 of 689 look-alikes.
+    that mcptest publishes. False alarms: 0 of 1,491 real tools, 0 of 689 look-alikes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.SECRET:
-            yield f"{hit.at}: {hit.title.lower()}"
+            yield describe_hit(hit)

@@ -15,7 +15,8 @@ import pytest
 
 from evidence.derive.poisoning import Hit, scan_listing
 from evidence.kinds.listing import Listing
-from evidence.patterns.poisoning import Category
+from evidence.patterns.poisoning import PATTERNS_BY_ID, UNCERTAIN, Category
+from evidence.patterns.poisoning.structure import SIGNALS
 from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus
 
 FOLDER = Path(__file__).with_name("blind")
@@ -86,3 +87,16 @@ def test_ids_are_unique() -> None:
 def _ids() -> Iterator[str]:
     for number in FLOORS:
         yield from (row["id"] for row in rows(number))
+
+
+def test_no_pattern_that_caps_a_grade_accuses_an_honest_row() -> None:
+    sets = sorted(FOLDER.glob("*.jsonl"))
+    judged = [pair for path in sets for pair in ToolCorpus.read(path).scan()]
+    honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
+    assert len(honest) > 1_000
+    assert {hit.pattern for hits in honest for hit in hits if hit.is_certain} == set()
+
+
+def test_the_list_of_uncertain_patterns_names_patterns() -> None:
+    known = set(PATTERNS_BY_ID) | {signal.id for signal in SIGNALS}
+    assert known >= UNCERTAIN
