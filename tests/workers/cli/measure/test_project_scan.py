@@ -20,6 +20,7 @@ from crawler.projects.project import describe_folder
 from evidence.kinds import listing
 from evidence.model import Absent, Reason
 from publish.scan_reports.schema import SCAN_SCHEMA
+from tests.crawler.sandbox.index_server import make_wheel
 from tests.publish import samples
 from tests.servers.osv.records import advisory, fixed_in
 from tests.servers.osv.serving import running as running_osv
@@ -265,6 +266,24 @@ def test_a_project_starts_in_the_sandbox_as_its_manifest_says(
     assert "started in the sandbox as notes_mcp/__main__.py says" in result.err
     assert document(result)["listed"]["tools"] == 1
     assert snapshot(project) == before
+
+
+@pytest.mark.live
+@pytest.mark.sandbox
+def test_a_wheel_is_installed_and_started_like_a_published_package(
+    process: Hallmark, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HALLMARK_CACHE")  # the sandbox that `make live` built
+    code = "def main():\n" + "".join(f"    {line}\n" for line in (SERVER % "x").splitlines())
+    content = {"notes_mcp/__init__.py": code}
+    scripts = {"notes-mcp": "notes_mcp:main"}
+    file = tmp_path / "notes_mcp-1.2.3-py3-none-any.whl"
+    file.write_bytes(make_wheel("notes-mcp", "1.2.3", content, scripts, (), ">=3.8", "py3-none-any"))
+    result = process("scan", str(file), "--core", "--json")
+    assert result.code == 0, result.err
+    found = document(result)
+    assert found["listed"]["tools"] == 1
+    assert found["evidence"]["dependencies"]["absent"] is None
 
 
 @pytest.mark.parametrize("name", ["notes-mcp-1.2.3.tgz", "notes_mcp-1.2.3.tar.gz", "notes_mcp-1.2.3-py3-none-any.whl"])
