@@ -19,6 +19,7 @@ from evidence.model import Dossier, Observed
 from publish.scan_reports.file_places import FilePlace, FilePlaces, list_file_places
 from publish.views.evidence.check_verdicts import CheckVerdicts
 from publish.views.server_summary import receipt_lines
+from scoring.analysis.poisoning_findings import list_messages
 from scoring.engine.rule import discover_rules
 from scoring.protocol.conformance import CheckResult
 from scoring.results.outcome import Finding, Level, Severity
@@ -169,6 +170,7 @@ def _build(
     places: FilePlaces,
 ) -> Iterator[ScanFinding]:
     flaws = _grade_advisories(dossier)
+    doubtful = list_messages(dossier, certain=False) - list_messages(dossier, certain=True)
     seen: Counter[tuple[str, str]] = Counter()
     for (rule, at, message), charged in merged.items():
         place = places.find(message.partition(": ")[0] if at in _WHOLE and message.startswith(_TOOLS) else at)
@@ -179,12 +181,21 @@ def _build(
             rule=rule,
             at=at,
             message=message,
-            grade=flaws[at] if at in flaws and rule == _ADVISORY_RULE else grade_rule(rule),
+            grade=_grade_finding(rule, at, message, flaws, doubtful),
             fingerprint=compute_fingerprint(dossier, rule, stable, nth),
             charged=tuple(charged),
             place=place,
             is_judged=any(card is one for card, _ in charged for one in judged),
         )
+
+
+def _grade_finding(
+    rule: str, at: str, message: str, flaws: Mapping[str, FindingGrade], doubtful: Collection[str]
+) -> FindingGrade:
+    """The severity of one finding: a poisoned text that caps no grade is no certain harm."""
+    if at in flaws and rule == _ADVISORY_RULE:
+        return flaws[at]
+    return FindingGrade.MEDIUM if message in doubtful else grade_rule(rule)
 
 
 @cache

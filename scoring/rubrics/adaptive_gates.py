@@ -14,11 +14,10 @@ from itertools import chain
 from typing import Final
 
 from evidence.authority import Authority
-from evidence.derive.listing_scan import scan_listing_cached
 from evidence.kinds import access, exchanges, listing, source
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, TargetType
-from scoring.analysis.poisoning_findings import describe_hit
+from scoring.analysis.poisoning_findings import list_messages
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Cap, CapTerms, Criterion
 from scoring.engine.rule import discover_rules
@@ -117,11 +116,9 @@ def _poisoned(assessment: Assessment) -> Finding | None:
     """The first finding of a pattern that accused no honest text; the others are only shown."""
     found = _list_findings(assessment, *_POISONING)
     first = next(found, None)
-    content = assessment.dossier.read(listing.KIND)
-    if first is None or isinstance(content, Absent):
+    if first is None or isinstance(assessment.dossier.read(listing.KIND), Absent):
         return first
-    hits = scan_listing_cached(listing.Listing.parse(content.body))
-    certain = {describe_hit(hit) for hit in hits if hit.is_certain}
+    certain = list_messages(assessment.dossier, certain=True)
     return next((finding for finding in chain((first,), found) if finding.message in certain), None)
 
 
