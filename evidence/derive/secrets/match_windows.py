@@ -1,4 +1,4 @@
-"""Finds the parts of a text in which each rule may match: around its anchors, all found in one pass."""
+"""Finds the parts of a text in which each rule may match, around anchors found in one pass, and its matches."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
 _ESCAPE: Final = ord("\\")
 _FEW: Final = 8
 """Up to this number of rules, searching rule by rule is as fast as one pass for the anchors of all rules."""
+
+_MAX_NESTED: Final = 4
 
 
 class Anchors:
@@ -114,3 +116,27 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
         else:
             known.append((start, end))
     return known
+
+
+def find_matches(expression: Any, data: bytes, windows: Sequence[Span], *, named: bool) -> Iterator[Any]:
+    """The matches in parts of the text; those of a named rule begin after a name."""
+    if named:
+        yield from _find_after_names(expression, data, windows)
+        return
+    for start, end in windows:
+        yield from expression.finditer(data, start, min(end, len(data)))
+
+
+def _find_after_names(expression: Any, data: bytes, windows: Sequence[Span]) -> Iterator[Any]:
+    """The matches that begin after a name. Of the names in one value, the first few and the last are examined, since
+    each
+    name of a hostile text can be in the values of many others.
+    """
+    ends: list[int] = []
+    for (start, end), (following, _) in zip(windows, (*windows[1:], (len(data), 0)), strict=True):
+        ends = [one for one in ends if one > start]
+        if len(ends) >= _MAX_NESTED and following < max(ends):
+            continue
+        if match := expression.match(data, start, min(end, len(data))):
+            ends.append(match.end())
+            yield match

@@ -23,7 +23,7 @@ from evidence.derive.secrets.finding import MASK, Finding, Lines, digest_secret,
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid
 from evidence.derive.secrets.joined_literals import join_literals
 from evidence.derive.secrets.match_context import is_cut, is_inside_blob, is_reference
-from evidence.derive.secrets.match_windows import Anchors, Span, merge_spans
+from evidence.derive.secrets.match_windows import Anchors, Span, find_matches, merge_spans
 from evidence.derive.secrets.path_discounts import find_path_discount
 from evidence.derive.secrets.placeholders import holds_sequence, is_placeholder, is_word_sequence
 from evidence.derive.secrets.prefilter import (
@@ -241,9 +241,7 @@ class Scanner:
         rule, expression = self._rules[order], self._expression(order)
         if expression is None:
             return
-        everything = (
-            match for left, right in windows for match in _found(rule, expression, data, left, min(right, len(data)))
-        )
+        everything = find_matches(expression, data, windows, named=rule.named)
         hits = (
             self._hit(order, data, match, span)
             for match in islice(everything, _MAX_EXAMINED if bounded else None)
@@ -368,14 +366,6 @@ def _is_allowed(allowed: _Allowed, path: str, target: str, secret: str) -> bool:
 def _holds(expressions: Iterable[Any], text: str) -> bool:
     data = text.encode("utf-8", "replace")
     return any(expression.search(data) for expression in expressions)
-
-
-def _found(rule: Rule, expression: Any, data: bytes, start: int, end: int) -> Iterator[Any]:
-    """The matches in a part of the text; a named rule matches only at its start, after the name."""
-    if not rule.named:
-        yield from expression.finditer(data, start, end)
-    elif match := expression.match(data, start, end):
-        yield match
 
 
 def _secret(match: Any, group: int) -> tuple[int, int]:

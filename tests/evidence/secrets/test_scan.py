@@ -175,6 +175,19 @@ def test_a_hostile_megabyte_takes_seconds_at_most(text: str) -> None:
         assert len(scan(text)) <= MAX_FINDINGS
 
 
+@pytest.mark.parametrize("unit", ["vk_key=", "vk_key=Q3x."])
+def test_names_in_the_values_of_other_names_cost_little(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    SCANNER.scrub(text[:400])  # compiles
+    with cpu_below(1):
+        SCANNER.scrub(text)
+
+
+def test_the_last_of_many_names_in_the_values_of_others_is_examined() -> None:
+    value = write_sample("<h32>")
+    assert [one.provider for one in scan("vk_key=example/" * 12 + f"weatherstack_key={value}")] == ["Weatherstack"]
+
+
 def test_lines_of_many_findings_are_right_and_their_number_is_bounded() -> None:
     text = "\n".join(write_sample("ghp_<w36>", str(row)) for row in range(MAX_FINDINGS + 50))
     assert [finding.line for finding in scan(text)] == list(range(1, MAX_FINDINGS + 1))
