@@ -27,6 +27,9 @@ _NOT_NEEDED: Final = NotMeasured("not_needed", "the evidence that the source wou
 _LIMITED_TO_REVISIONS: Final = frozenset({Access, Conversation})
 """Scopes of which a rule judges only the exchanges under the protocol revisions of its checks."""
 
+_OF_ONE_TOOL: Final = frozenset({Tool, Param})
+"""Scopes whose rules read one tool and nothing else of the listing."""
+
 
 def assess_dossier(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) -> Assessment:
     """Ask every question that the rubrics (by default all of the catalogue) cite.
@@ -99,23 +102,28 @@ def _plan(questions: tuple[Question, ...], shared: frozenset[Pages]) -> _Plan:
 def _group(pages: Pages, reads: str, questions: tuple[Question, ...]) -> _Group:
     known = rule.discover_rules()
     asked = [AskedRule(each, known[each.rule], MappingProxyType(dict(each.params))) for each in questions]
-    about_tools = tuple(each for each in asked if _reads_one_tool(each.declared))
-    others = tuple(each for each in asked if not _reads_one_tool(each.declared))
+    about_tools = tuple(each for each in asked if each.declared.scope in _OF_ONE_TOOL)
+    others = tuple(each for each in asked if each.declared.scope not in _OF_ONE_TOOL)
     return _Group(pages, reads, questions, ToolQuestions(about_tools), others)
 
 
-def _reads_one_tool(declared: Rule) -> bool:
-    return declared.scope in {Tool, Param} and not declared.checks and not declared.unjudged
-
-
 def _ask_group(group: _Group, walk: Walk, content: Observed) -> Iterator[tuple[Question, Outcome]]:
-    yield from answer_about_tools(group.about_tools, walk, content.digest).items() if group.about_tools.asked else ()
+    if group.about_tools.asked:
+        yield from answer_about_tools(group.about_tools, walk, content.digest).items()
+        yield from ((each.question, Measured(0)) for each in group.about_tools.asked if _is_of_other(each, walk))
     for each in group.others:
         try:
-            yield each.question, _ask(each, walk, content.digest)
+            yield each.question, Measured(0) if _is_of_other(each, walk) else _ask(each, walk, content.digest)
         except Exception as error:
             error.add_note(f"raised by rule {each.declared.id}")
             raise
+
+
+def _is_of_other(asked: AskedRule, walk: Walk) -> bool:
+    """Whether a question about the listing is not asked under the revision of the listing."""
+    declared = asked.declared
+    of_listing = bool(declared.checks) and declared.reads == listing.KIND
+    return of_listing and revision.is_other_revision(declared, asked.params, walk.listing)
 
 
 def ask_rule(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:
@@ -147,9 +155,6 @@ def _select_source(
 
 def _ask(asked: AskedRule, walk: Walk, digest: str) -> Measured:
     declared, params = asked.declared, asked.params
-    of_listing = bool(declared.checks) and declared.reads == listing.KIND
-    if of_listing and revision.is_other_revision(declared, params, walk.listing):
-        return Measured(0)
     things = walk.list_things(declared.scope)
     if declared.checks or declared.unjudged:
         return _decide(declared, things, params, digest, walk.skipped(declared.scope))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
@@ -17,7 +17,7 @@ from scoring.engine.assessment import Question
 from scoring.engine.locate import locate_answer
 from scoring.engine.rule import Answer, ParamValue, Rule
 from scoring.engine.walk import Walk
-from scoring.results.outcome import Finding, Measured
+from scoring.results.outcome import Finding, Inapplicable, Measured, Skipped, Undecided
 from scoring.scopes.base import Param, Scope, Tool
 
 CACHE_SIZE: Final = 4_000
@@ -54,37 +54,60 @@ _Answer: TypeAlias = tuple[int, str, tuple[int, ...], str, bool, Decimal]
 The number of the question, path and position below the tool, message, whether it is tolerated, and share.
 """
 
+_Unjudged: TypeAlias = tuple[int, str, str | None]
+"""The number of a question that leaves a part of the tool unjudged, path below the tool, and the reason; None when the
+rule does not apply.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The answers about one tool, and what was left unjudged."""
+
+    answers: list[_Answer] = field(default_factory=list)
+    unjudged: list[_Unjudged] = field(default_factory=list)
+
 
 def answer_about_tools(questions: ToolQuestions, walk: Walk, digest: str) -> dict[Question, Measured]:
     """The outcomes of the questions over all tools of a listing."""
+    counts = {Tool: len(walk.tools), Param: walk.parameter_counts.total()}
+    checked = [counts[each.declared.scope] for each in questions.asked]
     findings: list[list[Finding]] = [[] for _ in questions.asked]
-    for tool, answers in zip(walk.tools, _answers(questions, walk), strict=True):
-        for number, below, position, message, tolerated, share in answers:
+    undecided: dict[int, list[Skipped]] = {}
+    for tool, judged in zip(walk.tools, _judged_tools(questions, walk), strict=True):
+        for number, below, position, message, tolerated, share in judged.answers:
             rule = questions.asked[number].declared.id
             place = (*tool.position, *position)
             findings[number].append(Finding(rule, tool.at + below, message, digest, place, tolerated, share))
-    counts = {Tool: len(walk.tools), Param: walk.parameter_counts.total()}
+        for number, below, reason in judged.unjudged:
+            checked[number] -= 1
+            if reason is not None:
+                undecided.setdefault(number, []).append(Skipped(tool.at + below, reason))
     return {
-        each.question: Measured(counts[each.declared.scope], tuple(found), walk.skipped(each.declared.scope))
-        for each, found in zip(questions.asked, findings, strict=True)
+        each.question: Measured(
+            checked[number],
+            tuple(findings[number]),
+            (*walk.skipped(each.declared.scope), *undecided.get(number, ())),
+        )
+        for number, each in enumerate(questions.asked)
     }
 
 
-def _answers(questions: ToolQuestions, walk: Walk) -> list[Sequence[_Answer]]:
+def _judged_tools(questions: ToolQuestions, walk: Walk) -> list[_Judged]:
     """The answers about each tool, in the order of the questions."""
     contents = [_content(tool.item.raw) for tool in walk.tools]
     known = [_known(questions, content) if content else [] for content in contents]
     new = [tool for tool, cached in zip(walk.tools, known, strict=True) if not cached]
     judged = iter(_judge(questions.asked, new, walk) if new else ())
-    answers = [cached[0] if cached else tuple(next(judged)) for cached in known]
-    for content, cached, found in zip(contents, known, answers, strict=True):
-        if content and not cached and len(found) <= _MANY:
-            cached.append(found)
-    return list(answers)
+    found = [cached[0] if cached else next(judged) for cached in known]
+    for content, cached, one in zip(contents, known, found, strict=True):
+        if content and not cached and len(one.answers) + len(one.unjudged) <= _MANY:
+            cached.append(one)
+    return found
 
 
 @lru_cache(CACHE_SIZE)
-def _known(_questions: ToolQuestions, _content: bytes) -> list[tuple[_Answer, ...]]:
+def _known(_questions: ToolQuestions, _content: bytes) -> list[_Judged]:
     """The cached answers in a list of one element; an empty list before the tool is judged for the first time."""
     return []
 
@@ -98,20 +121,32 @@ def _content(raw: Any) -> bytes:
     return content if len(content) <= _LONGEST else b""
 
 
-def _judge(asked: Sequence[AskedRule], tools: Sequence[Tool], walk: Walk) -> list[list[_Answer]]:
+def _judge(asked: Sequence[AskedRule], tools: Sequence[Tool], walk: Walk) -> list[_Judged]:
     """The answers about each tool. One rule after the other, since a processor repeats the same code faster."""
-    found: list[list[_Answer]] = [[] for _ in tools]
-    of_tools = [(tool, tool.at, answers) for tool, answers in zip(tools, found, strict=True)]
-    of_params = [(each, at, answers) for tool, at, answers in of_tools for each in walk.list_parameters(tool)]
+    found = [_Judged() for _ in tools]
+    of_tools = [(tool, tool.at, judged) for tool, judged in zip(tools, found, strict=True)]
+    of_params = [(each, at, judged) for tool, at, judged in of_tools for each in walk.list_parameters(tool)]
     for number, each in enumerate(asked):
-        judge = each.judge
-        things: Sequence[tuple[Scope, str, list[_Answer]]] = of_tools if each.declared.scope is Tool else of_params
+        things = of_tools if each.declared.scope is Tool else of_params
         try:
-            for thing, above, answers in things:
-                for answer in judge(thing):
-                    at, message, position, tolerated, share = locate_answer(thing, answer)
-                    answers.append((number, at.removeprefix(above), position[1:], message, tolerated, share))
+            _ask(number, each.judge, things)
         except Exception as error:
             error.add_note(f"raised by rule {each.declared.id}")
             raise
     return found
+
+
+def _ask(number: int, judge: Callable[[Scope], Iterable[Answer]], things: Iterable[tuple[Scope, str, _Judged]]) -> None:
+    """Add the answers of one rule about each thing. A thing that it does not judge to the end has none."""
+    for thing, above, judged in things:
+        try:
+            located = [locate_answer(thing, answer) for answer in judge(thing)]
+        except Inapplicable:
+            judged.unjudged.append((number, thing.at.removeprefix(above), None))
+        except Undecided as reason:
+            judged.unjudged.append((number, thing.at.removeprefix(above), str(reason)))
+        else:
+            judged.answers.extend(
+                (number, at.removeprefix(above), position[1:], message, tolerated, share)
+                for at, message, position, tolerated, share in located
+            )
