@@ -24,7 +24,7 @@ MAX_PLACES: Final = 50
 REACH: Final = 340
 """Length of the longest match of most patterns, with the examined text around it."""
 
-SENTENCE: Final = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<=\be\.g)\.|(?<=\bi\.e)\.)+[.!?]?")
+SENTENCE: Final = re.compile(r"(?:[^.!?]++|[.!?](?!\s)|(?<=\be\.g)\.|(?<=\bi\.e)\.)+[.!?]?")
 """One sentence of a folded text, with its end. The points of "e.g." and "i.e." do not end it."""
 _SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?]\s")
 _NAMED: Final = "(?P<"
