@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from evidence.kinds import listing, source
+from evidence.kinds.exchanges import revision_letter
 from evidence.model import Absent, Dossier, Observed
 from scoring.engine import catalogue, revision, rule
 from scoring.engine.assessment import Assessment, Question
@@ -58,7 +59,7 @@ def ask_questions(dossier: Dossier, questions: Sequence[Question]) -> Assessment
         if group.pages is Pages.SOURCE:
             content = _select_source(group.reads, walk, content, read_evidence(source.KIND))
         if isinstance(content, NotMeasured):
-            outcomes.update(dict.fromkeys(group.questions, content))
+            outcomes.update((each.question, content) for each in group.asked)
             continue
         try:
             outcomes.update(_ask_group(group, walk, content))
@@ -69,15 +70,13 @@ def ask_questions(dossier: Dossier, questions: Sequence[Question]) -> Assessment
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.pinned_versions()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Group:
-    """Questions about the same pages that read the same kind of evidence, by what answers them."""
+    """Questions about the same pages that read the same kind of evidence."""
 
     pages: Pages
     reads: str
-    questions: tuple[Question, ...]
-    about_tools: ToolQuestions
-    others: tuple[AskedRule, ...]
+    asked: tuple[AskedRule, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,29 +100,33 @@ def _plan(questions: tuple[Question, ...], shared: frozenset[Pages]) -> _Plan:
 
 def _group(pages: Pages, reads: str, questions: tuple[Question, ...]) -> _Group:
     known = rule.discover_rules()
-    asked = [AskedRule(each, known[each.rule], MappingProxyType(dict(each.params))) for each in questions]
-    about_tools = tuple(each for each in asked if each.declared.scope in _OF_ONE_TOOL)
-    others = tuple(each for each in asked if each.declared.scope not in _OF_ONE_TOOL)
-    return _Group(pages, reads, questions, ToolQuestions(about_tools), others)
+    asked = (AskedRule(each, known[each.rule], MappingProxyType(dict(each.params))) for each in questions)
+    return _Group(pages, reads, tuple(asked))
 
 
 def _ask_group(group: _Group, walk: Walk, content: Observed) -> Iterator[tuple[Question, Outcome]]:
-    if group.about_tools.asked:
-        yield from answer_about_tools(group.about_tools, walk, content.digest).items()
-        yield from ((each.question, Measured(0)) for each in group.about_tools.asked if _is_of_other(each, walk))
-    for each in group.others:
+    letter = revision_letter(walk.listing) if group.reads == listing.KIND else ""
+    about_tools, others, of_other_revisions = _select_asked(group, letter)
+    yield from ((question, Measured(0)) for question in of_other_revisions)
+    yield from answer_about_tools(about_tools, walk, content.digest).items() if about_tools.asked else ()
+    for each in others:
         try:
-            yield each.question, Measured(0) if _is_of_other(each, walk) else _ask(each, walk, content.digest)
+            yield each.question, _ask(each, walk, content.digest)
         except Exception as error:
             error.add_note(f"raised by rule {each.declared.id}")
             raise
 
 
-def _is_of_other(asked: AskedRule, walk: Walk) -> bool:
-    """Whether a question about the listing is not asked under the revision of the listing."""
-    declared = asked.declared
-    of_listing = bool(declared.checks) and declared.reads == listing.KIND
-    return of_listing and revision.is_other_revision(declared, asked.params, walk.listing)
+@lru_cache(maxsize=512)
+def _select_asked(group: _Group, letter: str) -> tuple[ToolQuestions, tuple[AskedRule, ...], tuple[Question, ...]]:
+    """What is asked about a listing of this revision: about one tool, and about others; and what is not asked."""
+    not_asked = {
+        each.question for each in group.asked if revision.is_other_revision(each.declared, each.params, letter)
+    }
+    asked = [each for each in group.asked if each.question not in not_asked]
+    about_tools = tuple(each for each in asked if each.declared.scope in _OF_ONE_TOOL)
+    others = tuple(each for each in asked if each.declared.scope not in _OF_ONE_TOOL)
+    return ToolQuestions(about_tools), others, tuple(not_asked)
 
 
 def ask_rule(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:

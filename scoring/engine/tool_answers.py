@@ -139,14 +139,13 @@ def _judge(asked: Sequence[AskedRule], tools: Sequence[Tool], walk: Walk) -> lis
 def _ask(number: int, judge: Callable[[Scope], Iterable[Answer]], things: Iterable[tuple[Scope, str, _Judged]]) -> None:
     """Add the answers of one rule about each thing. A thing that it does not judge to the end has none."""
     for thing, above, judged in things:
+        answers = judged.answers
+        known = len(answers)
         try:
-            located = [locate_answer(thing, answer) for answer in judge(thing)]
-        except Inapplicable:
-            judged.unjudged.append((number, thing.at.removeprefix(above), None))
-        except Undecided as reason:
-            judged.unjudged.append((number, thing.at.removeprefix(above), str(reason)))
-        else:
-            judged.answers.extend(
-                (number, at.removeprefix(above), position[1:], message, tolerated, share)
-                for at, message, position, tolerated, share in located
-            )
+            for answer in judge(thing):
+                at, message, position, tolerated, share = locate_answer(thing, answer)
+                answers.append((number, at.removeprefix(above), position[1:], message, tolerated, share))
+        except (Inapplicable, Undecided) as why:
+            del answers[known:]
+            reason = str(why) if isinstance(why, Undecided) else None
+            judged.unjudged.append((number, thing.at.removeprefix(above), reason))
