@@ -48,15 +48,17 @@ def evaluate_check(check: Check, assessment: Assessment, *, has_subject: HasSubj
 
 
 def _read_outcomes(check: Check, assessment: Assessment, has_subject: HasSubject) -> CheckResult:
-    outcomes = tuple([assessment.outcome(criterion.question) for criterion in check.criteria])
+    outcomes: list[Outcome] = []
     checked, complete = 0, True
-    for criterion, outcome in zip(check.criteria, outcomes, strict=True):
+    for criterion in check.criteria:
+        outcome = assessment.outcome(criterion.question)
+        outcomes.append(outcome)
         if isinstance(outcome, NotMeasured):
             complete = complete and not has_subject(criterion, outcome)
         else:
             checked = max(checked, outcome.checked)
             complete = complete and not outcome.skipped
-    return CheckResult(check, outcomes, checked, complete)
+    return CheckResult(check, tuple(outcomes), checked, complete)
 
 
 def explain_unmeasured(results: Iterable[CheckResult]) -> NotMeasured:

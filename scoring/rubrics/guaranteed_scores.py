@@ -108,7 +108,7 @@ def _has_subject(criterion: Criterion, missing: NotMeasured) -> bool:
     """False also for the access of a server without a remote, and while this installation had no network."""
     if missing.reason == Reason.COLLECTOR_OFFLINE:
         return False
-    local = criterion.declared.reads == access.KIND and missing.reason == Reason.TRANSPORT_UNSUPPORTED
+    local = missing.reason == Reason.TRANSPORT_UNSUPPORTED and criterion.declared.reads == access.KIND
     return has_package(criterion, missing) and not local
 
 
