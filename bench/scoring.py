@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,7 @@ from scoring.engine.tool_answers import AskedRule
 from scoring.engine.walk import Pages
 from tests.conformance.probing import probed
 from tests.dossiers import AS_OF, captures
+from tests.scoring.caches import clear_caches
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 from tests.scoring.rich import large
 from tests.servers.control.running import control
@@ -46,10 +46,8 @@ from tests.servers.control.serving import Era
 from workers import pipeline
 from workers.stages import scorecards
 
-_Cache = type(lru_cache(repr))
 CHUNK = pipeline.SERVERS_PER_CHUNK
 COPIES = 20
-_LARGE = 1_000
 SIZES = (1_000, 5_000, 10_000, 50_000)
 
 
@@ -166,7 +164,7 @@ def _night(store: Store, servers: Sequence[Dossier], number: int, pins: dict[str
     store.plan_run(run.id, ids, run.as_of)
     records = [replace(record, server=each.server.id) for each in servers for record in each.records.values()]
     store.put_records(run.id, records, done=ids, at=run.as_of)
-    _clear_caches()
+    clear_caches()
     started, known = time.process_time(), 0
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
@@ -180,22 +178,11 @@ def _ref(server: Server) -> ServerRef:
     return ServerRef(registry="bench", name=server.ref, version="1.0.0", status=Status.ACTIVE, entry=b"{}")
 
 
-def _clear_caches() -> None:
-    """Empty the caches of texts.
-
-    Smaller and unbounded caches hold declarations and compiled patterns, which a process makes once.
-    """
-    for name in [name for name in sys.modules if name.startswith(("evidence.", "scoring."))]:
-        for value in vars(sys.modules[name]).values():
-            if isinstance(value, _Cache) and (value.cache_parameters()["maxsize"] or 0) >= _LARGE:
-                value.cache_clear()
-
-
 def _fastest(work: Callable[[], object], rounds: int, *, forget: bool = True) -> float:
     taken = []
     for _ in range(rounds):
         if forget:
-            _clear_caches()
+            clear_caches()
         started = time.process_time()
         work()
         taken.append(time.process_time() - started)
