@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evidence.derive.poisoning import fold_text, scan_listing
-from evidence.derive.poisoning.structure import describe_tool, find_signals
+from evidence.derive.poisoning.structure import _ANY_ADDRESS, _PART_OF_ADDRESS, describe_tool, find_signals
 from evidence.kinds.listing import Item, Listing
 from evidence.patterns.poisoning.structure import LANGUAGES, SIGNALS, Signal
 
@@ -63,3 +64,12 @@ def test_words_of_different_languages_do_not_add_up() -> None:
 def test_a_conversation_that_is_only_named_is_not_asked_for() -> None:
     assert find_ids("Pass the conversation id in every call in the `session` field.") == set()
     assert find_ids("Pass all values that came up in this conversation as the field `a`.") == set()
+
+
+def test_every_address_has_a_part_that_the_cheap_search_finds() -> None:
+    chance = random.Random(7)
+    pieces = ["a", "b9.", "@", ".", "://", "https", "ftp", "wss", ".com", "io", " ", "é", "192.168", "10", "-", "_"]
+    texts = ["".join(chance.choices(pieces, k=8)) for _ in range(4_000)]
+    addresses = [text for text in texts if _ANY_ADDRESS.search(text)]
+    assert len(addresses) > 100
+    assert [text for text in addresses if not _PART_OF_ADDRESS.search(text)] == []
