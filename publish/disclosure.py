@@ -174,7 +174,9 @@ def redact_receipt_body(
 
 def may_name_private(body: bytes) -> bool:
     """Whether an encoded receipt may have a private line, found without decoding it."""
-    return any(token.search(body) for token in _tokens())
+    named, cited = _tokens()
+    rules = ((line["rule"] or b"").decode() for line in cited.finditer(body))
+    return bool(named.search(body)) or any(rule not in discover_rules() for rule in rules)
 
 
 def find_suspect_places(card: Scorecard) -> Iterator[str]:
@@ -236,15 +238,15 @@ def _caps(rubric: Rubric) -> Iterator[str]:
 
 
 @cache
-def _tokens() -> tuple[re.Pattern[bytes], ...]:
-    """Patterns that match an encoded receipt with a private line: one for rules, one for published ids."""
+def _tokens() -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Patterns for encoded lines of private rules, and for lines that cite a private id, with their rule.
+
+    The second finds no rule where a line has none, or not the members that are expected.
+    """
     cited = frozenset[str]().union(*(_private_citations(rubric.id) for rubric in catalogue.list_rubrics()))
-    members = {"rule": private_rule_ids(), "cites": cited}
-    return tuple(
-        re.compile(f'"{member}":"(?:{"|".join(map(re.escape, sorted(names)))})"'.encode())
-        for member, names in members.items()
-        if names
-    )
+    rules, ids = ("|".join(map(re.escape, sorted(names))) for names in (private_rule_ids(), cited))
+    rule = r'(?:,"evidence":"[^"\\]*","points":"[^"\\]*","rule":"(?P<rule>[a-z0-9-]+)")?'
+    return re.compile(f'"rule":"(?:{rules})"'.encode()), re.compile(f'"cites":"(?:{ids})"{rule}'.encode())
 
 
 def _is_private(card: Scorecard, line: Line) -> bool:

@@ -17,7 +17,14 @@ from evidence.kinds import listing
 from evidence.kinds.listing import Item
 from evidence.model import Dossier
 from evidence.store import Store
-from publish.disclosure import NOT_DISCLOSED, WITHHELD, private_rule_ids, redact_receipt, redact_receipt_body
+from publish.disclosure import (
+    NOT_DISCLOSED,
+    WITHHELD,
+    may_name_private,
+    private_rule_ids,
+    redact_receipt,
+    redact_receipt_body,
+)
 from publish.publication import manifest as snapshot
 from publish.publication import run_export
 from publish.views.server_summary import receipt_lines
@@ -158,6 +165,23 @@ def test_folded_lines_and_lines_of_rules_that_are_gone_are_withheld_by_what_they
     )
     public = redact_receipt(replace(card_of("enterprise@1"), lines=lines, dimensions=()))
     assert [(line.cites, line.points) for line in public.lines] == [(WITHHELD, Decimal(-5))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_private"),
+    [
+        ("tool-description-long", False),
+        ("text-injects-instructions", True),
+        ("a-rule-that-is-gone", True),
+        ('of another "form', True),
+        (None, True),
+    ],
+)
+def test_only_receipts_with_a_private_line_may_name_something_private(rule: str | None, is_private: bool) -> None:
+    line = Line(cites="security.poisoning", points=Decimal(-5), why="of a tool", rule=rule)
+    card = replace(card_of("adaptive@2"), lines=(line,), dimensions=(), evidence={})
+    assert (redact_receipt(card) is not card) == is_private
+    assert may_name_private(receipt.encode_scorecard(card)) == is_private
 
 
 @pytest.mark.parametrize(("form", "comparable"), [("jsonl", False), ("jsonl", True), ("csv", False), ("csv", True)])
