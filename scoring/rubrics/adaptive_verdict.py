@@ -93,20 +93,23 @@ def _examine(assessment: Assessment) -> VerdictParts:
 def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard | None:
     """The scorecard with the assessed components scored again, where the earlier one and the assessment suffice.
 
-    A receipt without a score does not hold its caps. Where the source replaces the listing, the questions about the
-    listing would need an assessment of their own.
+    A receipt without a score does not hold its caps, so it is revised only to one without a score. Where the source
+    replaces the listing, the questions about the listing would need an assessment of their own.
     """
-    if isinstance(earlier.score, NotMeasured) or _is_replaced_by_source(assessment):
+    if _is_replaced_by_source(assessment):
         return None
     kept = find_kept_components(earlier, ADAPTIVE_2, assessment)
-    return _assemble(
+    revised = _assemble(
         VerdictParts(
             dimensions=tuple(_score_dimension(part, assessment, kept) for part in DIMENSIONS),
             caps=tuple(map(_read_cap, (line for line in earlier.lines if line.cites.startswith(CAP)))),
+            unscorable=_explain_no_score(assessment),
             caveats=earlier.caveats[len(list(_list_part_caveats(earlier.dimensions))) :],
         ),
         assessment,
     )
+    has_gained_score = isinstance(earlier.score, NotMeasured) and not isinstance(revised.score, NotMeasured)
+    return None if has_gained_score else revised
 
 
 def _read_cap(line: Line) -> Cap:

@@ -18,6 +18,7 @@ from scoring.engine.evidence_kinds import kinds_of_question
 from scoring.engine.reuse import CONFINED, find_stale_questions
 from scoring.engine.rubric import Rubric
 from scoring.receipt import decode_stored_scorecard, encode_scorecard, replace_moment
+from scoring.results.outcome import NotMeasured
 from scoring.rubrics import adaptive_gates
 from scoring.rubrics.adaptive_verdict import CEILINGS
 from tests.dossiers import AS_OF, captures, cases, recorded
@@ -112,6 +113,25 @@ def test_other_samples_of_a_server_with_a_score_ask_only_about_stability(rubric:
     assert stale
     assert {kind for question in stale for kind in kinds_of_question(question)} == {samples.KIND}
     assert revised(rubric, before, after) == anew(rubric, after)
+
+
+@pytest.mark.parametrize("rubric", DATED, ids=lambda rubric: rubric.name)
+def test_other_samples_of_a_server_without_a_score_revise_its_receipt(rubric: Rubric) -> None:
+    before, after, *_ = nights(DOSSIERS["locked"])
+    assert decode_stored_scorecard(anew(rubric, before)).grade is None
+    assert revised(rubric, before, after) == anew(rubric, after)
+
+
+def test_a_receipt_without_its_caps_is_not_revised_to_one_with_a_score() -> None:
+    """Such as one of a server of which too little was measured until it was observed long enough."""
+    (rubric,) = (one for one in DATED if one.version == 2)
+    _, before, after, *_ = nights(RICH["well-kept"]())
+    earlier = decode_stored_scorecard(anew(rubric, before))
+    stale = find_stale_questions(rubric, after, changes(before, after), before.as_of)
+    assert stale
+    assert rubric.revise is not None
+    unscored = replace(earlier, score=NotMeasured("not_enough_evidence"), lines=())
+    assert rubric.revise(unscored, ask_questions(after, stale)) is None
 
 
 @pytest.mark.parametrize("rubric", DATED, ids=lambda rubric: rubric.name)
