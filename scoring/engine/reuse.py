@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
 from evidence.kinds import drift, samples
-from evidence.model import Dossier
+from evidence.model import Dossier, Observed
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_questions
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_rubric, reads_date
 from scoring.engine.rubric import Rubric
-from scoring.results.scorecard import ComponentScore, Scorecard
+from scoring.results.scorecard import ComponentScore, DimensionScore, Scorecard
 
 CONFINED: Final = frozenset({drift.KIND, samples.KIND})
 """Kinds that decide components and nothing else, such as a cap. They change in most nights of an unchanged server."""
@@ -39,18 +39,45 @@ def find_stale_questions(
     return _complete(rubric, stale) if stale else ()
 
 
-def find_kept_components(earlier: Scorecard, rubric: Rubric, asked: Assessment) -> Mapping[str, ComponentScore]:
-    """The components of an earlier scorecard of which not all questions were asked again, by `dimension.component`."""
+@dataclass(frozen=True, slots=True)
+class KeptParts:
+    """The dimensions of an earlier scorecard that stay as they are, and components of the others that stay.
+
+    `components` are by `dimension.component`.
+    """
+
+    dimensions: Mapping[str, DimensionScore] = field(default_factory=dict)
+    components: Mapping[str, ComponentScore] = field(default_factory=dict)
+
+
+NOTHING_KEPT: Final = KeptParts()
+
+
+def find_kept_parts(earlier: Scorecard, rubric: Rubric, asked: Assessment) -> KeptParts:
+    """The parts of an earlier scorecard of which not all questions were asked again."""
     again = {place for place, own in rubric.questions_of_components.items() if own <= asked.outcomes.keys()}
-    every = {f"{part.name}.{one.name}": one for part in earlier.dimensions for one in part.components}
-    return {place: one for place, one in every.items() if place not in again}
+    dimensions: dict[str, DimensionScore] = {}
+    components: dict[str, ComponentScore] = {}
+    for part in earlier.dimensions:
+        places = {f"{part.name}.{one.name}": one for one in part.components}
+        if again.isdisjoint(places):
+            dimensions[part.name] = part
+        else:
+            components |= {place: one for place, one in places.items() if place not in again}
+    return KeptParts(dimensions, components)
 
 
 def _find_aged(rubric: Rubric, dossier: Dossier, since: datetime) -> set[Question]:
-    """The questions with another outcome only because time has passed."""
-    dated = _list_dated(rubric.questions)
+    """The questions with another outcome only because time has passed: without evidence it is the same."""
+    dated = tuple(one for one in _list_dated(rubric.questions) if _has_evidence(dossier, one))
+    if not dated:
+        return set()
     now, then = (ask_questions(each, dated).outcomes for each in (dossier, replace(dossier, as_of=since)))
     return {question for question in dated if now[question] != then[question]}
+
+
+def _has_evidence(dossier: Dossier, question: Question) -> bool:
+    return any(isinstance(dossier.read(kind), Observed) for kind in kinds_of_question(question))
 
 
 def _list_gate_rules(rubric: Rubric) -> frozenset[str]:

@@ -6,7 +6,7 @@ redistribution, and names the components of each dimension; how a component is m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Final
@@ -15,7 +15,7 @@ from evidence.kinds import listing, samples
 from evidence.kinds.samples import Samples
 from evidence.model import Absent, Reason
 from scoring.engine.assessment import Assessment
-from scoring.engine.reuse import find_kept_components
+from scoring.engine.reuse import NOTHING_KEPT, KeptParts, find_kept_parts
 from scoring.engine.rubric import Dimension, Rubric
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import Measured, NotMeasured, Skipped
@@ -69,17 +69,17 @@ _FEW_SAMPLES: Final = "There were too few attempts to connect within 30 days to 
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return _assemble(assessment, {}, tuple(_list_evidence_caveats(assessment)))
+    return _assemble(assessment, NOTHING_KEPT, tuple(_list_evidence_caveats(assessment)))
 
 
 def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard:
     """The scorecard with the assessed components scored again; stability is always one of them."""
     own = len(list(_list_part_caveats(earlier.dimensions, earlier.coverage)))
     caveats = tuple(caveat for caveat in earlier.caveats[own:] if caveat != _FEW_SAMPLES)
-    return _assemble(assessment, find_kept_components(earlier, ADAPTIVE_1, assessment), caveats)
+    return _assemble(assessment, find_kept_parts(earlier, ADAPTIVE_1, assessment), caveats)
 
 
-def _assemble(assessment: Assessment, kept: Mapping[str, ComponentScore], caveats: tuple[str, ...]) -> Scorecard:
+def _assemble(assessment: Assessment, kept: KeptParts, caveats: tuple[str, ...]) -> Scorecard:
     dimensions = weighting.with_effective_weights([_dimension(part, assessment, kept) for part in DIMENSIONS])
     score = weighting.compute_overall(dimensions)
     coverage = weighting.compute_coverage(dimensions)
@@ -108,9 +108,12 @@ def _assemble(assessment: Assessment, kept: Mapping[str, ComponentScore], caveat
     )
 
 
-def _dimension(dimension: Dimension, assessment: Assessment, kept: Mapping[str, ComponentScore]) -> DimensionScore:
+def _dimension(dimension: Dimension, assessment: Assessment, kept: KeptParts) -> DimensionScore:
+    if dimension.name in kept.dimensions:
+        return kept.dimensions[dimension.name]
     parts = [
-        kept.get(f"{dimension.name}.{part.name}") or score_component(part, assessment, dimension=dimension.name)
+        kept.components.get(f"{dimension.name}.{part.name}")
+        or score_component(part, assessment, dimension=dimension.name)
         for part in dimension.components
     ]
     if _is_our_failure(assessment):

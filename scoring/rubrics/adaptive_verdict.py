@@ -8,7 +8,7 @@ the caps, and one rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
@@ -18,13 +18,13 @@ from evidence.kinds import listing, source
 from evidence.model import Absent, Reason
 from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment
-from scoring.engine.reuse import find_kept_components
+from scoring.engine.reuse import NOTHING_KEPT, KeptParts, find_kept_parts
 from scoring.engine.rubric import Cap, Dimension, Rubric, VerdictMethod, VerdictParts
 from scoring.engine.rule import discover_rules
 from scoring.engine.walk import Pages
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
-from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.results.scorecard import DimensionScore, Line, Scorecard
 from scoring.results.verdict import CAP, COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE
 from scoring.rubrics import adaptive_gates
 from scoring.rubrics.adaptive_verdict_dimensions import DIMENSIONS
@@ -83,7 +83,7 @@ def _examine(assessment: Assessment) -> VerdictParts:
     if judged is not assessment:  # harm in what was read of the list counts
         caps = adaptive_gates.merge_caps(adaptive_gates.list_caps(assessment, CEILINGS), caps)
     return VerdictParts(
-        dimensions=tuple(_score_dimension(part, judged, {}) for part in DIMENSIONS),
+        dimensions=tuple(_score_dimension(part, judged, NOTHING_KEPT) for part in DIMENSIONS),
         caps=caps,
         unscorable=_explain_no_score(judged),
         caveats=tuple(_list_evidence_caveats(assessment)),
@@ -98,7 +98,7 @@ def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard | None:
     """
     if _is_replaced_by_source(assessment):
         return None
-    kept = find_kept_components(earlier, ADAPTIVE_2, assessment)
+    kept = find_kept_parts(earlier, ADAPTIVE_2, assessment)
     revised = _assemble(
         VerdictParts(
             dimensions=tuple(_score_dimension(part, assessment, kept) for part in DIMENSIONS),
@@ -171,11 +171,12 @@ def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
     )
 
 
-def _score_dimension(
-    dimension: Dimension, assessment: Assessment, kept: Mapping[str, ComponentScore]
-) -> DimensionScore:
+def _score_dimension(dimension: Dimension, assessment: Assessment, kept: KeptParts) -> DimensionScore:
+    if dimension.name in kept.dimensions:
+        return kept.dimensions[dimension.name]
     parts = [
-        kept.get(f"{dimension.name}.{part.name}") or score_component(part, assessment, dimension=dimension.name)
+        kept.components.get(f"{dimension.name}.{part.name}")
+        or score_component(part, assessment, dimension=dimension.name)
         for part in dimension.components
     ]
     components = weighting.with_effective_weights(parts)
