@@ -96,12 +96,19 @@ def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[S
     for server, change in store.read_changes(run.id, servers).items():
         by_run.setdefault(change.run, {})[server] = change.kinds
     evidence = store.read_digests(run.id, [server for changed in by_run.values() for server in changed])
+    valid = {kinds: _list_valid(kinds) for kinds in {each for changed in by_run.values() for each in changed.values()}}
     return {
         server: reusable
         for earlier, changed in by_run.items()
         for server, found in _by_server(store, earlier, list(changed)).items()
-        if (reusable := _reuse(found, changed[server], run.as_of, evidence[server]))
+        if (reusable := _reuse(found, changed[server], valid[changed[server]], run.as_of, evidence[server]))
     }
+
+
+def _list_valid(changed: frozenset[str]) -> frozenset[tuple[str, int]]:
+    """The undated rubric versions that read none of the changed kinds."""
+    undated = [rubric for rubric in catalogue.list_rubrics() if not rubric.dated]
+    return frozenset((rubric.id, rubric.version) for rubric in undated if not kinds_of_rubric(rubric) & changed)
 
 
 def _is_code_known(run: Run) -> bool:
@@ -144,15 +151,18 @@ def _by_server(store: Store, run: str, servers: Sequence[ServerId]) -> dict[Serv
 
 
 def _reuse(
-    cards: Sequence[StoredScorecard], changed: frozenset[str], as_of: datetime, evidence: Mapping[str, str]
+    cards: Sequence[StoredScorecard],
+    changed: frozenset[str],
+    valid: frozenset[tuple[str, int]],
+    as_of: datetime,
+    evidence: Mapping[str, str],
 ) -> Reusable | None:
     """What a complete set gives: copies with the new date and digests, and receipts of dated rubrics; else nothing."""
     rubrics = {(rubric.id, rubric.version): rubric for rubric in catalogue.list_rubrics()}
     if {(card.rubric, card.version) for card in cards} != rubrics.keys():
         return None
-    still = {name for name, rubric in rubrics.items() if not rubric.dated and not kinds_of_rubric(rubric) & changed}
     try:
-        copies = [_copy(card, as_of, evidence) for card in cards if (card.rubric, card.version) in still]
+        copies = [_copy(card, as_of, evidence) for card in cards if (card.rubric, card.version) in valid]
     except NotAReceipt:
         return None
     if not copies:
