@@ -169,7 +169,7 @@ def _night(store: Store, servers: Sequence[Dossier], number: int, pins: dict[str
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
         judged = scorecards.score_servers(store, run, chunk)
-        store.put_scorecards(run.id, judged.cards, done=chunk, at=run.as_of)
+        store.put_scorecards(run.id, judged.cards, done=chunk, kept=judged.kept, at=run.as_of)
         known += judged.looked_up
     return len(ids) / (time.process_time() - started), known
 

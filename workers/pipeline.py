@@ -361,10 +361,22 @@ async def _score_chunk(
     judged = await asyncio.to_thread(scorecards.score_servers, ctx.store, run, servers)
     done = [server for server in servers if server not in judged.errors]
     await asyncio.to_thread(
-        finding_disclosure.record_findings, ctx.store, run.id, judged.cards, tokens, dossiers=judged.dossiers
+        finding_disclosure.record_findings,
+        ctx.store,
+        run.id,
+        judged.cards,
+        tokens,
+        dossiers=judged.dossiers,
+        kept=judged.kept,
     )
     lost = await asyncio.to_thread(
-        ctx.store.put_scorecards, run.id, judged.cards, done=done, at=ctx.clock.wall(), tokens=tokens
+        ctx.store.put_scorecards,
+        run.id,
+        judged.cards,
+        done=done,
+        kept=judged.kept,
+        at=ctx.clock.wall(),
+        tokens=tokens,
     )
     _log_refused(ctx, run, Stage.SCORE, lost)
     ctx.log.info("servers_scored", run=run.id, scored=len(done) - len(lost), looked_up=judged.looked_up)

@@ -26,12 +26,14 @@ from evidence.store.errors import (
 from evidence.store.listing.values import HistoryPoint, ListedScore, ListedServer, ListingPage, ListingQuery
 from evidence.store.values import (
     COLLECT_STAGES,
+    NOTHING_KEPT,
     Approval,
     DetectedFinding,
     Disclosure,
     EvidenceChange,
     FindingRow,
     FindingState,
+    KeptReceipts,
     LeaseTokens,
     PlanPosition,
     PublicationProgress,
@@ -69,6 +71,7 @@ else:
 
 __all__ = [
     "COLLECT_STAGES",
+    "NOTHING_KEPT",
     "Approval",
     "AwaitingFullProbe",
     "BadCursor",
@@ -83,6 +86,7 @@ __all__ = [
     "HistoryPoint",
     "IllegalRunChange",
     "IllegalTransition",
+    "KeptReceipts",
     "LeaseTokens",
     "ListedScore",
     "ListedServer",

@@ -196,9 +196,11 @@ class Store(DatabaseAccess):
     put_scorecards = write_method(scorecards.put_scorecards)
     read_scorecards = read_method(scorecards.read_scorecards)
     find_newest_scorecard = read_method(scorecards.find_newest_scorecard)
+    list_receipt_versions = read_method(scorecards.list_receipt_versions)
 
     # Findings of our own scans
     put_findings = write_method(disclosure.put_findings)
+    confirm_findings = write_method(disclosure.confirm_findings)
     read_findings = read_method(disclosure.read_findings)
     transition_findings = write_method(disclosure.transition_findings)
     read_finding_trail = read_method(disclosure.read_finding_trail)

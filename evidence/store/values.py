@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from evidence.canonical import Json
@@ -223,6 +224,17 @@ class StoredScorecard:
     score: Decimal | None
     grade: str | None
     body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptReceipts:
+    """Receipts of a server in an earlier run that also hold in a later one, apart from date and evidence digests."""
+
+    run: str
+    versions: frozenset[tuple[str, int]]
+
+
+NOTHING_KEPT: Final[Mapping[ServerId, KeptReceipts]] = MappingProxyType({})
 
 
 class FindingState(StrEnum):

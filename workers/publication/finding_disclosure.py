@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from evidence.model import Dossier, ServerId
-from evidence.store import Disclosure, FindingRow, FindingState, LeaseTokens, Store, StoredScorecard
+from evidence.store import (
+    NOTHING_KEPT,
+    Disclosure,
+    FindingRow,
+    FindingState,
+    KeptReceipts,
+    LeaseTokens,
+    Store,
+    StoredScorecard,
+)
 from publish.disclosure import may_name_private
 from publish.findings.identity import decode_private_lines, identify_findings
 from scoring.results.scorecard import Line
@@ -28,15 +37,20 @@ def record_findings(
     tokens: LeaseTokens | None = None,
     *,
     dossiers: Sequence[Dossier] = (),
+    kept: Mapping[ServerId, KeptReceipts] = NOTHING_KEPT,
 ) -> int:
     """Store the private findings behind the receipts of a batch, new ones in private triage; return how many are new.
 
-    Call it before the receipts are stored, so that it is repeated after a crash. Only receipts that may name something
-    private are decoded, and of their servers only `dossiers` that the caller does not have are read. Findings of
-    servers whose lease for scoring (`tokens`) was lost are not stored.
+    Call it before the receipts are stored, so that it is repeated after a crash. Servers with `kept` receipts have the
+    findings of the run that these are of. Of the others, only receipts that may name something private are decoded,
+    and only `dossiers` that the caller does not have are read. Findings of servers whose lease for scoring (`tokens`)
+    was lost are not stored.
     """
+    earlier = {server: receipts.run for server, receipts in kept.items()}
+    unknown = store.confirm_findings(run_id, earlier, tokens=tokens) if earlier else frozenset()
+    others = [card for card in cards if card.server not in kept or card.server in unknown]
     private: dict[ServerId, list[Line]] = {}
-    for card in cards:
+    for card in [*others, *_read_kept(store, {server: kept[server] for server in unknown})]:
         if may_name_private(card.body):
             private.setdefault(card.server, []).extend(decode_private_lines(card.body))
     known = [dossier for dossier in dossiers if dossier.server.id in private]
@@ -45,6 +59,13 @@ def record_findings(
     known.sort(key=lambda dossier: dossier.server.id)
     found = [one for dossier in known for one in identify_findings(dossier, private[dossier.server.id])]
     return store.put_findings(found, known[0].as_of, run_id=run_id, tokens=tokens) if found else 0
+
+
+def _read_kept(store: Store, kept: Mapping[ServerId, KeptReceipts]) -> Iterator[StoredScorecard]:
+    for server, receipts in kept.items():
+        for card in store.read_scorecards(receipts.run, servers=[server]):
+            if (card.rubric, card.version) in receipts.versions:
+                yield card
 
 
 def triage_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:

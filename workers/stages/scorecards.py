@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
+from typing import Final, TypeAlias
 
 from evidence.derive.drift import is_of_listing
 from evidence.derive.listing_scan import note_clean_listing
-from evidence.kinds import drift, listing
+from evidence.kinds import drift, listing, samples
 from evidence.kinds.listing import Listing
 from evidence.model import Dossier, Run, ServerId
-from evidence.store import CorruptBlob, Store, StoredScorecard
+from evidence.store import CorruptBlob, KeptReceipts, Store, StoredScorecard
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_questions, assess_dossier
 from scoring.engine.evidence_kinds import kinds_of_rubric
@@ -35,27 +36,43 @@ from scoring.receipt import (
 from scoring.results.scorecard import Scorecard
 from workers.runs import pins
 
+Version: TypeAlias = tuple[str, int]
+"""A rubric and its version."""
+
+QUIET: Final = frozenset({samples.KIND})
+"""Kinds that no private rule and no undated rubric reads. When others stay the same, so do all findings."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredBatch:
-    """The scorecards of a batch, the exceptions of servers without any, for how many servers they were reused, and the
-    dossiers that were read.
+    """The scorecards of a batch, the exceptions of servers without any, for how many servers earlier ones were reused,
+    the dossiers that were read, and the receipts that servers keep of earlier runs besides.
     """
 
     cards: Sequence[StoredScorecard]
     errors: Mapping[ServerId, Exception]
     looked_up: int
     dossiers: Sequence[Dossier] = ()
+    kept: Mapping[ServerId, KeptReceipts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Reusable:
-    """What an earlier run gives: copies that are valid as they are, and receipts of dated rubrics to be revised."""
+    """What an earlier run gives: receipts that hold as they are, copies with another date and other digests, and
+    receipts of dated rubrics to be revised.
+    """
 
+    kept: KeptReceipts | None
     copies: Sequence[StoredScorecard]
     dated: Sequence[StoredScorecard]
     changed: frozenset[str]
     evidence: Mapping[str, str]
+
+    @property
+    def versions(self) -> frozenset[Version]:
+        """The rubric versions for which nothing is to be done any more."""
+        copied = frozenset((card.rubric, card.version) for card in self.copies)
+        return copied if self.kept is None else copied | self.kept.versions
 
 
 def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> ScoredBatch:
@@ -65,12 +82,11 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
     """
     reusable = find_reusable(store, run, servers)
     trusted = _is_code_known(run)
-    known = {server: found.copies for server, found in reusable.items()}
     made: list[StoredScorecard] = []
     errors: dict[ServerId, Exception] = {}
     read: list[Dossier] = []
-    for names, ids in _still_to_make(known, servers).items():
-        rubrics = [rubric for rubric in catalogue.list_rubrics() if rubric.name in names]
+    for versions, ids in _still_to_make(reusable, servers).items():
+        rubrics = [rubric for rubric in catalogue.list_rubrics() if (rubric.id, rubric.version) in versions]
         is_all = len(rubrics) == len(catalogue.list_rubrics())
         judge = partial(_revise_or_score, reusable=reusable, rubrics=None if is_all else rubrics)
         dossiers = store.read_dossiers(run.id, ids)
@@ -80,15 +96,17 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
         read += dossiers
         made += cards
         errors |= raised
-    copied = [card for server, found in known.items() if server not in errors for card in found]
-    return ScoredBatch([*made, *copied], errors, len(known), read)
+    valid = {server: found for server, found in reusable.items() if server not in errors}
+    copied = [card for found in valid.values() for card in found.copies]
+    kept = {server: found.kept for server, found in valid.items() if found.kept is not None}
+    return ScoredBatch([*made, *copied], errors, len(reusable), read, kept)
 
 
 def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, Reusable]:
     """What an earlier run with the same pins gives for this run, by server.
 
-    Copies are of undated rubrics that read no changed kind. Only complete sets are reused, and only when commit and
-    source of the code are known. A server whose scorecard cannot be read is scored again.
+    Kept and copied are receipts of undated rubrics that read no changed kind. Only complete sets are reused, and only
+    when commit and source of the code are known. A server whose scorecard cannot be read is scored again.
     """
     if not _is_code_known(run):
         return {}
@@ -96,16 +114,45 @@ def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[S
     for server, change in store.read_changes(run.id, servers).items():
         by_run.setdefault(change.run, {})[server] = change.kinds
     evidence = store.read_digests(run.id, [server for changed in by_run.values() for server in changed])
-    valid = {kinds: _list_valid(kinds) for kinds in {each for changed in by_run.values() for each in changed.values()}}
+    found: dict[ServerId, Reusable] = {}
+    for earlier, changed in by_run.items():
+        quiet = [server for server, kinds in changed.items() if kinds <= QUIET]
+        kept = _find_kept(store, earlier, quiet)
+        dated = _read_dated(store, earlier, list(kept))
+        for server, receipts in kept.items():
+            cards = dated.get(server, ())
+            if len(cards) == len(catalogue.list_rubrics()) - len(receipts.versions):
+                found[server] = Reusable(receipts, (), cards, changed[server], evidence[server])
+        valid = {kinds: _list_valid(kinds) for kinds in set(changed.values())}
+        for server, cards in _by_server(store, earlier, [each for each in changed if each not in kept]).items():
+            if reusable := _reuse(cards, changed[server], valid[changed[server]], run.as_of, evidence[server]):
+                found[server] = reusable
+    return found
+
+
+def _find_kept(store: Store, earlier: str, servers: Sequence[ServerId]) -> dict[ServerId, KeptReceipts]:
+    """The receipts of undated rubrics that servers keep, which are not read: those of complete sets of templates."""
+    every = {(rubric.id, rubric.version) for rubric in catalogue.list_rubrics()}
+    undated = _list_valid(QUIET)
     return {
-        server: reusable
-        for earlier, changed in by_run.items()
-        for server, found in _by_server(store, earlier, list(changed)).items()
-        if (reusable := _reuse(found, changed[server], valid[changed[server]], run.as_of, evidence[server]))
+        server: KeptReceipts(run=earlier, versions=undated)
+        for server, stored in (store.list_receipt_versions(earlier, servers) if servers else {}).items()
+        if stored.keys() == every and undated and all(stored[version] for version in undated)
     }
 
 
-def _list_valid(changed: frozenset[str]) -> frozenset[tuple[str, int]]:
+def _read_dated(store: Store, earlier: str, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
+    """The scorecards of dated rubrics; empty when one cannot be read."""
+    found: dict[ServerId, list[StoredScorecard]] = {}
+    dated = {(rubric.id, rubric.version) for rubric in catalogue.list_rubrics() if rubric.dated}
+    for rubric in sorted({name for name, _ in dated}) if servers else ():
+        for server, cards in _by_server(store, earlier, servers, rubric=rubric).items():
+            own = [card for card in cards if (card.rubric, card.version) in dated]
+            found.setdefault(server, []).extend(own)
+    return found
+
+
+def _list_valid(changed: frozenset[str]) -> frozenset[Version]:
     """The undated rubric versions that read none of the changed kinds."""
     undated = [rubric for rubric in catalogue.list_rubrics() if not rubric.dated]
     return frozenset((rubric.id, rubric.version) for rubric in undated if not kinds_of_rubric(rubric) & changed)
@@ -128,22 +175,24 @@ def _note_clean_listings(dossiers: Sequence[Dossier]) -> None:
 
 
 def _still_to_make(
-    known: Mapping[ServerId, Sequence[StoredScorecard]], servers: Sequence[ServerId]
-) -> dict[frozenset[str], list[ServerId]]:
-    """The servers by the names of the rubrics that they have no scorecard of yet."""
-    every = {rubric.name for rubric in catalogue.list_rubrics()}
-    found: dict[frozenset[str], list[ServerId]] = {}
+    reusable: Mapping[ServerId, Reusable], servers: Sequence[ServerId]
+) -> dict[frozenset[Version], list[ServerId]]:
+    """The servers by the rubric versions of which they have no scorecard yet."""
+    every = frozenset((rubric.id, rubric.version) for rubric in catalogue.list_rubrics())
+    found: dict[frozenset[Version], list[ServerId]] = {}
     for server in servers:
-        missing = every - {f"{card.rubric}@{card.version}" for card in known.get(server, ())}
-        if missing:
-            found.setdefault(frozenset(missing), []).append(server)
+        known = reusable.get(server)
+        if missing := every if known is None else every - known.versions:
+            found.setdefault(missing, []).append(server)
     return found
 
 
-def _by_server(store: Store, run: str, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
+def _by_server(
+    store: Store, run: str, servers: Sequence[ServerId], rubric: str | None = None
+) -> dict[ServerId, list[StoredScorecard]]:
     found: dict[ServerId, list[StoredScorecard]] = {}
     try:
-        for card in store.read_scorecards(run, servers=servers):
+        for card in store.read_scorecards(run, servers=servers, rubric=rubric):
             found.setdefault(card.server, []).append(card)
     except CorruptBlob:
         return {}
@@ -168,7 +217,7 @@ def _reuse(
     if not copies:
         return None
     dated = [card for card in cards if rubrics[card.rubric, card.version].dated]
-    return Reusable(copies, dated, changed, evidence)
+    return Reusable(None, copies, dated, changed, evidence)
 
 
 def _copy(card: StoredScorecard, as_of: datetime, evidence: Mapping[str, str]) -> StoredScorecard:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from evidence.model import ServerId
 from evidence.store.errors import IllegalTransition, UnknownFinding
 from evidence.store.leases.leasing import find_lost_leases
 from evidence.store.sql import bulk_insert
 from evidence.store.sql.key_sets import KEYS, matches_any
-from evidence.store.sql.row_keys import find_server_keys
+from evidence.store.sql.row_keys import find_dated_run, find_server_keys
 from evidence.store.tables.core import DISCLOSURE, FINDING, SERVER
 from evidence.store.values import DetectedFinding, Disclosure, FindingRow, FindingState, LeaseTokens, Stage
 
@@ -25,6 +25,14 @@ _QUERY = select(SERVER.c.id.label("server"), FINDING).join(SERVER, SERVER.c.key 
 _OF_SERVERS = _QUERY.where(matches_any(SERVER.c.id))
 _IN_STATES = matches_any(FINDING.c.state, "states")
 _OF_SERVERS_IN = _OF_SERVERS.where(_IN_STATES)
+_BEFORE: Final = bindparam("before", type_=FINDING.c.last_seen.type)
+_OF_KEYS: Final = matches_any(FINDING.c.server_key)
+_SEEN_LATER: Final = select(FINDING.c.server_key).where(_OF_KEYS, FINDING.c.last_seen > _BEFORE)
+_CONFIRM: Final = (
+    update(FINDING)
+    .where(_OF_KEYS, FINDING.c.last_seen == _BEFORE)
+    .values(last_seen=bindparam("seen", type_=FINDING.c.last_seen.type))
+)
 
 
 def put_findings(
@@ -53,6 +61,31 @@ def put_findings(
     ]
     bulk_insert.insert_rows(connection, FINDING, _COLUMNS, rows, unique=["id"], update=["at", "message", "last_seen"])
     return len({one.id for one in found} - known.keys())
+
+
+def confirm_findings(
+    connection: Connection, run_id: str, earlier: Mapping[ServerId, str], *, tokens: LeaseTokens | None = None
+) -> frozenset[ServerId]:
+    """Record that a run has seen all findings that an earlier run, here by server, has seen of the same evidence.
+
+    Returns the servers with a finding that was seen after their earlier run, for which nothing is recorded: whether the
+    earlier run had seen it too is unknown. Nothing is recorded either for servers whose lease (`tokens`) was lost.
+    """
+    lost = find_lost_leases(connection, run_id, Stage.SCORE, tokens)
+    as_of = find_dated_run(connection, run_id)[1]
+    keys = find_server_keys(connection, earlier.keys() - lost)
+    unknown: set[int] = set()
+    for run in sorted(set(earlier.values())):
+        before = find_dated_run(connection, run)[1]
+        of_run = [key for server, key in keys.items() if earlier[server] == run]
+        if before >= as_of:
+            unknown.update(of_run)
+            continue
+        later = set(connection.scalars(_SEEN_LATER, {KEYS: of_run, "before": before}))
+        unknown |= later
+        confirmed = [key for key in of_run if key not in later]
+        connection.execute(_CONFIRM, {KEYS: confirmed, "before": before, "seen": as_of})
+    return frozenset(server for server, key in keys.items() if key in unknown)
 
 
 def read_findings(

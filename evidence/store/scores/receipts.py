@@ -31,6 +31,8 @@ _COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "
 _LEVEL: Final = 3
 
 _BY_KEY: Final = select(RECEIPT).where(matches_any(RECEIPT.c.key))
+_VERSIONS: Final = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version).where(matches_any(RECEIPT.c.key))
+_TEMPLATES: Final = select(RECEIPT.c.key).where(matches_any(RECEIPT.c.key), RECEIPT.c.is_open)
 
 _MIN_BASE: Final = 8
 """Bytes that Zstandard demands of a dictionary."""
@@ -156,8 +158,16 @@ def read_rubric_versions(connection: Connection, keys: Iterable[int]) -> dict[in
     """Rubric and version of receipts by key, without reading any body."""
     found: dict[int, tuple[str, int]] = {}
     for batch in split_batches(sorted(set(keys))):
-        query = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version).where(RECEIPT.c.key.in_(batch))
-        found |= {key: (rubric, version) for key, rubric, version in connection.execute(query)}
+        rows = connection.execute(_VERSIONS, {KEYS: batch})
+        found |= {key: (rubric, version) for key, rubric, version in rows}
+    return found
+
+
+def list_templates(connection: Connection, keys: Iterable[int]) -> set[int]:
+    """The keys of those receipts that are stored as templates."""
+    found: set[int] = set()
+    for batch in split_batches(sorted(set(keys))):
+        found.update(connection.scalars(_TEMPLATES, {KEYS: batch}))
     return found
 
 

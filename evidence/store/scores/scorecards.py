@@ -33,7 +33,7 @@ from evidence.store.sql.row_keys import (
 )
 from evidence.store.tables.core import RUN, SERVER
 from evidence.store.tables.evidence import SCORING
-from evidence.store.values import LeaseTokens, Stage, StoredScorecard
+from evidence.store.values import NOTHING_KEPT, KeptReceipts, LeaseTokens, Stage, StoredScorecard
 
 _COLUMNS: Final = ("run_key", "server_key", "shape_key", "blobs", "receipts")
 _UNIQUE: Final = ("run_key", "server_key")
@@ -73,36 +73,58 @@ def put_scorecards(
     cards: Sequence[StoredScorecard],
     *,
     done: Sequence[ServerId] = (),
+    kept: Mapping[ServerId, KeptReceipts] = NOTHING_KEPT,
     at: datetime,
     tokens: LeaseTokens | None = None,
 ) -> frozenset[ServerId]:
     """Store scorecards and mark the servers in `done` as scored. The first card of a rubric version stays.
 
-    Nothing is stored of servers whose lease (`tokens`) was lost; returns these servers.
+    `kept` names receipts of earlier runs which the servers have in this run too. Nothing is stored of servers whose
+    lease (`tokens`) was lost; returns these servers.
     """
     lost = find_lost_leases(connection, run_id, Stage.SCORE, tokens)
     cards = [card for card in cards if card.server not in lost]
     done = [server for server in done if server not in lost]
     run = find_run_key(connection, run_id)
-    servers = find_server_keys(connection, {*(card.server for card in cards), *done})
-    by_server: dict[int, list[StoredScorecard]] = {}
+    kept = {server: receipts for server, receipts in kept.items() if server not in lost}
+    servers = find_server_keys(connection, {*(card.server for card in cards), *kept, *done})
+    by_server: dict[int, list[StoredScorecard]] = {servers[server]: [] for server in kept}
     for card in cards:
         by_server.setdefault(servers[card.server], []).append(card)
-    _put_cards(connection, run, by_server)
+    _put_cards(connection, run, by_server, _find_kept(connection, {servers[each]: kept[each] for each in kept}))
     mark_done(connection, run, Stage.SCORE, (servers[server] for server in done), at)
     return lost
 
 
-def _put_cards(connection: Connection, run: int, cards: Mapping[int, Sequence[StoredScorecard]]) -> None:
-    """Store the scorecards of servers, by key, beside those that the run has of them."""
+def _put_cards(
+    connection: Connection,
+    run: int,
+    cards: Mapping[int, Sequence[StoredScorecard]],
+    kept: Mapping[int, Sequence[int]],
+) -> None:
+    """Store the scorecards and kept receipts of servers, by key, beside those that the run has of them."""
     contents = read_contents(connection, run, cards)
     fresh = {server: Scoring(contents.get(server, RecordContents((), ())), ()) for server in cards}
-    written = _add(connection, run, fresh, cards)
+    written = _add(connection, run, fresh, cards, kept)
     stored = _read(connection, run, list(cards))
     others = [server for server, scoring in stored.items() if scoring.receipts != written[server]]
     if others:
         locked = _read(connection, run, others, lock=True)
-        _add(connection, run, locked, {server: cards[server] for server in locked}, update=["receipts"])
+        _add(connection, run, locked, {server: cards[server] for server in locked}, kept, update=["receipts"])
+
+
+def _find_kept(connection: Connection, kept: Mapping[int, KeptReceipts]) -> dict[int, list[int]]:
+    """The keys of kept receipts of servers, by key."""
+    found: dict[int, list[int]] = {}
+    for run in sorted({one.run for one in kept.values()}):
+        of_run = [server for server, one in kept.items() if one.run == run]
+        scorings = _read(connection, find_run_key(connection, run), of_run)
+        names = receipts.read_rubric_versions(connection, {key for one in scorings.values() for key in one.receipts})
+        found |= {
+            server: [key for key in scoring.receipts if names[key] in kept[server].versions]
+            for server, scoring in scorings.items()
+        }
+    return found
 
 
 def read_scorecards(
@@ -138,6 +160,22 @@ def find_newest_scorecard(connection: Connection, run_id: str, server: ServerId,
     return None if row is None or newest is None else newest.card(server, TemplateValues.of(row.as_of, {}))
 
 
+def list_receipt_versions(
+    connection: Connection, run_id: str, servers: Sequence[ServerId]
+) -> dict[ServerId, dict[tuple[str, int], bool]]:
+    """The rubric versions that servers have receipts of in a run, and whether these can be kept by a later run.
+
+    They can if they are templates, which hold neither date nor digests. No body is read.
+    """
+    found: dict[ServerId, dict[tuple[str, int], bool]] = {}
+    for _, ids, scorings in _read_of_run(connection, run_id, servers):
+        keys = {key for scoring in scorings.values() for key in scoring.receipts}
+        names, templates = receipts.read_rubric_versions(connection, keys), receipts.list_templates(connection, keys)
+        for server, scoring in scorings.items():
+            found[ids[server]] = {names[key]: key in templates for key in scoring.receipts}
+    return found
+
+
 def check_scorings(connection: Connection, run: int, servers: Sequence[int]) -> list[str]:
     """The problems of the scorings of these servers, by key, in one run; receipts are not read."""
     problems = []
@@ -161,26 +199,29 @@ def _add(
     run: int,
     scorings: Mapping[int, Scoring],
     cards: Mapping[int, Sequence[StoredScorecard]],
+    kept: Mapping[int, Sequence[int]],
+    *,
     update: Sequence[str] = (),
 ) -> dict[int, tuple[int, ...]]:
-    """Write scorings with the cards of rubric versions that they lack; return the receipts of each server."""
+    """Write scorings with the cards and kept receipts that they lack; return the receipts of each server."""
     known = receipts.read_rubric_versions(
-        connection, {key for scoring in scorings.values() for key in scoring.receipts}
+        connection, {key for server, one in scorings.items() for key in (*one.receipts, *kept.get(server, ()))}
     )
     values = _template_values(connection, connection.execute(_AS_OF, {"run": run}).scalar_one(), scorings)
     new: dict[int, list[Receipt]] = {}
+    old: dict[int, tuple[int, ...]] = {}
     for server, scoring in scorings.items():
         have = {known[key] for key in scoring.receipts if key in known}
+        added = [key for key in kept.get(server, ()) if known[key] not in have]
+        have.update(known[key] for key in added)
+        old[server] = (*scoring.receipts, *added)
         for card in sorted(cards[server], key=lambda card: (card.rubric, card.version)):
             if (card.rubric, card.version) not in have:
                 have.add((card.rubric, card.version))
                 new.setdefault(server, []).append(Receipt.of(card, values[server]))
     keys = _put_receipts(connection, run, new)
     shapes = put_shapes(connection, {scoring.evidence.shape for scoring in scorings.values()})
-    after = {
-        server: (*scoring.receipts, *(keys[receipt.digest] for receipt in new.get(server, ())))
-        for server, scoring in scorings.items()
-    }
+    after = {server: (*old[server], *(keys[receipt.digest] for receipt in new.get(server, ()))) for server in scorings}
     rows = [
         (run, server, shapes[scoring.evidence.shape], pack_numbers(scoring.evidence.blobs), pack_numbers(after[server]))
         for server, scoring in scorings.items()

@@ -18,8 +18,9 @@ from evidence.derive.poisoning import Hit
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Reason, Run, Trigger
 from evidence.store import Stage, Store, StoredScorecard, open_store
+from publish.disclosure import private_rule_ids
 from scoring.engine import catalogue
-from scoring.engine.evidence_kinds import kinds_of_rubric
+from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_rubric, reads_date
 from scoring.engine.reuse import CONFINED
 from scoring.engine.rubric import Rubric
 from scoring.receipt import decode_scorecard
@@ -31,9 +32,12 @@ from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on 
     postgres_template,
     store,
 )
+from tests.publish.findings.test_identity import INJECTION
+from tests.publish.findings.test_identity import server as listing_server
 from tests.sampling import some
 from tests.workers.world import ScriptedRegistry, World, context, ref
 from workers import pipeline
+from workers.publication import finding_disclosure
 from workers.runs import pins
 from workers.runs.options import RunOptions
 from workers.stages import scorecards
@@ -69,7 +73,7 @@ def scored(store: Store, run: Run) -> scorecards.ScoredBatch:  # noqa: F811
     servers = store.list_pending_servers(run.id, Stage.SCORE)
     judged = scorecards.score_servers(store, run, servers)
     done = [server for server in servers if server not in judged.errors]
-    store.put_scorecards(run.id, judged.cards, done=done, at=run.as_of)
+    store.put_scorecards(run.id, judged.cards, done=done, kept=judged.kept, at=run.as_of)
     return judged
 
 
@@ -86,11 +90,39 @@ def test_looked_up_receipts_are_those_of_scoring_anew(store: Store) -> None:  # 
     second = collected(store, night(2))
     judged = scored(store, second)
     assert (judged.looked_up, judged.errors) == (len(DOSSIERS), {})
-    assert in_order(judged.cards) == in_order(anew(second)) == store.read_scorecards(second.id)
+    assert {server: kept.run for server, kept in judged.kept.items()} == dict.fromkeys(IDS, night(1).id)
+    assert in_order(anew(second)) == store.read_scorecards(second.id)
     assert {decode_scorecard(card.body).as_of for card in store.read_scorecards(second.id)} == {second.as_of}
     third = collected(store, night(3))
     assert scored(store, third).looked_up == len(DOSSIERS), "copies are copied on"
     assert store.read_scorecards(third.id) == in_order(anew(third))
+
+
+def test_no_finding_depends_on_what_changes_while_receipts_are_kept() -> None:
+    private = [one for one in catalogue.list_questions() if one.rule in private_rule_ids()]
+    assert private
+    assert not [one for one in private if kinds_of_question(one) & scorecards.QUIET or reads_date(one)]
+
+
+def test_findings_of_kept_receipts_are_those_of_scoring_anew(store: Store) -> None:  # noqa: F811
+    bad = _with_body(DOSSIERS[0], listing_server(INJECTION).records["listing"].content)
+
+    def record_night(run: Run) -> scorecards.ScoredBatch:
+        judged = scorecards.score_servers(store, run, store.list_pending_servers(run.id, Stage.SCORE))
+        finding_disclosure.record_findings(store, run.id, judged.cards, dossiers=judged.dossiers, kept=judged.kept)
+        store.put_scorecards(run.id, judged.cards, done=IDS, kept=judged.kept, at=run.as_of)
+        return judged
+
+    record_night(collected(store, night(1), [bad, *DOSSIERS[1:]]))
+    first = store.read_findings()
+    assert first
+    second = collected(store, night(2), [_with_kind(bad, "samples", 2), *DOSSIERS[1:]])
+    assert bad.server.id in record_night(second).kept
+    assert store.read_findings() == [replace(row, last_seen=second.as_of) for row in first]
+    store.put_findings([first[0].finding], second.as_of + timedelta(hours=1))  # by a re-test
+    third = collected(store, night(3), [_with_kind(bad, "samples", 3), *DOSSIERS[1:]])
+    assert bad.server.id in record_night(third).kept
+    assert store.read_findings() == [replace(row, last_seen=third.as_of) for row in first]
 
 
 def test_a_changed_server_is_scored_anew_beside_unchanged_ones(store: Store) -> None:  # noqa: F811

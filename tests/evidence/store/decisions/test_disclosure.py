@@ -17,7 +17,7 @@ from evidence.store import (
     UnknownFinding,
     UnknownServer,
 )
-from tests.evidence.store.build import AS_OF, LATER, planned, server
+from tests.evidence.store.build import AS_OF, LATER, planned, run, server
 
 TRIAGE, DISCLOSED, PUBLIC, DISMISSED = (
     FindingState.PRIVATE_TRIAGE,
@@ -75,6 +75,22 @@ def test_an_older_night_scored_again_does_not_move_the_last_date_back(store: Sto
     assert store.put_findings([spotted(known, 1, at="an old place")], AS_OF - DAY) == 0
     row = store.read_findings(prefix=spotted(known, 1).id)[0]
     assert (row.last_seen, row.finding.at) == (AS_OF, "tools/1")
+
+
+def test_findings_of_equal_evidence_are_confirmed_unless_one_was_seen_since(store: Store) -> None:
+    one, two, clean = (each.id for each in planned(store, 3))
+    store.put_findings([spotted(one, 1), spotted(two, 2), spotted(two, 3)], AS_OF)
+    store.put_findings([spotted(one, 4)], AS_OF - DAY)
+    store.put_findings([spotted(two, 3)], AS_OF + DAY / 2)
+    second = replace(run("20261122-1"), as_of=AS_OF + DAY)
+    store.add_run(second)
+    earlier = dict.fromkeys((one, two, clean), run().id)
+    assert store.confirm_findings(second.id, earlier) == {two}
+    seen = {row.finding.id[-1]: row.last_seen for row in store.read_findings()}
+    assert seen == {"1": AS_OF + DAY, "2": AS_OF, "3": AS_OF + DAY / 2, "4": AS_OF - DAY}
+    assert store.confirm_findings(second.id, earlier) == {one, two}, "a repetition reads the receipts"
+    assert store.confirm_findings(run().id, dict.fromkeys((one, clean), second.id)) == {one, clean}
+    assert store.confirm_findings(second.id, {}) == frozenset()
 
 
 def test_a_finding_twice_in_one_batch_is_stored_once(store: Store, known: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
-from evidence.store import Stage, Store, UnknownServer
-from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record
+from evidence.model import Server, ServerId
+from evidence.store import KeptReceipts, Stage, Store, StoredScorecard, UnknownServer
+from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, ref, run
 
 RUN = "20261121-1"
 
@@ -48,6 +50,49 @@ def test_the_newest_card_of_a_rubric_is_found_without_its_digests(store: Store) 
     assert store.find_newest_scorecard(RUN, one.id, "lint") == replace(newest, body=date + b',"evidence":{},"x":1}')
     for server, rubric in ((one.id, "enterprise"), (other.id, "lint"), ("srv_none", "lint")):
         assert store.find_newest_scorecard(RUN, server, rubric) is None
+
+
+def later_run(store: Store, servers: list[Server]) -> str:
+    later = replace(run("20261122-1"), as_of=LATER)
+    store.add_run(later)
+    store.put_registry_page(
+        later.id, "starter", [(one, ref(one)) for one in servers], cursor=None, done=True, at=later.as_of
+    )
+    store.plan_run(later.id, [one.id for one in servers], later.as_of)
+    return later.id
+
+
+def templates(server: ServerId, as_of: datetime) -> list[StoredScorecard]:
+    """Cards that differ between runs in their date only."""
+    date = as_of.isoformat().encode()
+    bodies = {rubric: b'{"as_of":"%s","evidence":{},"x":"%s"}' % (date, rubric.encode()) for rubric in ("a", "b", "c")}
+    return [replace(card(server, rubric), body=body) for rubric, body in bodies.items()]
+
+
+def test_kept_receipts_have_the_date_of_the_run_that_keeps_them(store: Store) -> None:
+    one, other = servers = planned(store, 2)
+    store.put_scorecards(RUN, [*templates(one.id, AS_OF), card(other.id, "a")], at=AS_OF)
+    assert store.list_receipt_versions(RUN, [one.id, other.id, "srv_none"]) == {
+        one.id: {("a", 1): True, ("b", 1): True, ("c", 1): True},
+        other.id: {("a", 1): False},
+    }
+    later, expected = later_run(store, servers), templates(one.id, LATER)
+    kept = {one.id: KeptReceipts(run=RUN, versions=frozenset({("a", 1), ("b", 1), ("z", 1)}))}
+    store.put_scorecards(later, [expected[2]], done=[one.id], kept=kept, at=LATER)
+    assert store.read_scorecards(later) == expected
+    assert store.list_pending_servers(later, Stage.SCORE) == [other.id]
+
+
+def test_kept_receipts_replace_none_that_the_run_has(store: Store) -> None:
+    (one,) = servers = planned(store, 1)
+    store.put_scorecards(RUN, templates(one.id, AS_OF), at=AS_OF)
+    later, others = later_run(store, servers), templates(one.id, LATER)
+    first = replace(others[1], grade="F")
+    store.put_scorecards(later, [first], at=LATER)
+    kept = {one.id: KeptReceipts(run=RUN, versions=frozenset({("a", 1), ("b", 1)}))}
+    for _ in range(2):
+        store.put_scorecards(later, [others[2]], kept=kept, at=LATER)
+        assert store.read_scorecards(later) == [others[0], first, others[2]]
 
 
 def test_first_card_of_a_rubric_version_stays(store: Store) -> None:
