@@ -38,11 +38,12 @@ def reads_date(question: Question) -> bool:
 
 def kinds_of_rubric(rubric: Rubric) -> frozenset[str]:
     """The kinds that decide a rubric's receipts, apart from the evidence digests that every receipt lists."""
-    return _kinds_of_questions(rubric.questions)
+    return kinds_of_questions(rubric.questions)
 
 
 @lru_cache(maxsize=16)
-def _kinds_of_questions(questions: tuple[Question, ...]) -> frozenset[str]:
+def kinds_of_questions(questions: tuple[Question, ...]) -> frozenset[str]:
+    """The kinds that decide the outcomes of some questions."""
     return _ALWAYS.union(*map(kinds_of_question, questions))
 
 

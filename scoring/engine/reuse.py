@@ -13,12 +13,23 @@ from evidence.model import Dossier, Observed
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_questions
 from scoring.engine.assessment import Assessment, Question
-from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_rubric, reads_date
+from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_questions, reads_date
 from scoring.engine.rubric import Rubric
 from scoring.results.scorecard import ComponentScore, DimensionScore, Scorecard
 
 CONFINED: Final = frozenset({drift.KIND, samples.KIND})
 """Kinds that decide components and nothing else, such as a cap. They change in most nights of an unchanged server."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The kinds of evidence that questions of a rubric read: all but the confined ones, those of dated questions, and
+    those of questions that read a confined one.
+    """
+
+    deciding: frozenset[str]
+    dated: Mapping[Question, frozenset[str]]
+    confined: Mapping[Question, frozenset[str]]
 
 
 def find_stale_questions(
@@ -29,14 +40,14 @@ def find_stale_questions(
     `changed` are the kinds of evidence that differ. Empty when the scorecard is the same but for its date; None when
     more than components may differ, so that the whole has to be scored.
     """
-    if rubric.revise is None or (changed & kinds_of_rubric(rubric)) - CONFINED:
+    reading = _find_reading(rubric.questions)
+    if rubric.revise is None or changed & reading.deciding:
         return None
-    confined = _list_confined(rubric.questions)
-    stale = _find_aged(rubric, dossier, since)
-    stale |= {question for question in confined if kinds_of_question(question) & changed}
+    stale = _find_aged(reading, dossier, since)
+    stale |= {question for question, kinds in reading.confined.items() if kinds & changed}
     if {question.rule for question in stale} & _list_gate_rules(rubric):
         return None
-    return _complete(rubric, stale) if stale else ()
+    return _complete(rubric, reading, stale) if stale else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +78,14 @@ def find_kept_parts(earlier: Scorecard, rubric: Rubric, asked: Assessment) -> Ke
     return KeptParts(dimensions, components)
 
 
-def _find_aged(rubric: Rubric, dossier: Dossier, since: datetime) -> set[Question]:
+def _find_aged(reading: _Reading, dossier: Dossier, since: datetime) -> set[Question]:
     """The questions with another outcome only because time has passed: without evidence it is the same."""
-    dated = tuple(one for one in _list_dated(rubric.questions) if _has_evidence(dossier, one))
+    observed = {kind for kind, record in dossier.records.items() if isinstance(record.content, Observed)}
+    dated = tuple(question for question, kinds in reading.dated.items() if kinds & observed)
     if not dated:
         return set()
     now, then = (ask_questions(each, dated).outcomes for each in (dossier, replace(dossier, as_of=since)))
     return {question for question in dated if now[question] != then[question]}
-
-
-def _has_evidence(dossier: Dossier, question: Question) -> bool:
-    return any(isinstance(dossier.read(kind), Observed) for kind in kinds_of_question(question))
 
 
 def _list_gate_rules(rubric: Rubric) -> frozenset[str]:
@@ -85,18 +93,18 @@ def _list_gate_rules(rubric: Rubric) -> frozenset[str]:
     return frozenset(rule for cap in caps for rule in cap.rules)
 
 
-def _complete(rubric: Rubric, stale: set[Question]) -> tuple[Question, ...]:
+def _complete(rubric: Rubric, reading: _Reading, stale: set[Question]) -> tuple[Question, ...]:
     """The questions of all components that ask one of these, and of stability, in the order of the catalogue."""
-    wanted = stale.union(one for one in _list_confined(rubric.questions) if samples.KIND in kinds_of_question(one))
+    wanted = stale.union(question for question, kinds in reading.confined.items() if samples.KIND in kinds)
     found = (own for own in rubric.questions_of_components.values() if own & wanted)
     return catalogue.order_questions(frozenset[Question]().union(*found))
 
 
 @lru_cache(maxsize=16)
-def _list_dated(questions: tuple[Question, ...]) -> tuple[Question, ...]:
-    return tuple(question for question in questions if reads_date(question))
-
-
-@lru_cache(maxsize=16)
-def _list_confined(questions: tuple[Question, ...]) -> tuple[Question, ...]:
-    return tuple(question for question in questions if kinds_of_question(question) & CONFINED)
+def _find_reading(questions: tuple[Question, ...]) -> _Reading:
+    kinds = {question: kinds_of_question(question) for question in questions}
+    return _Reading(
+        deciding=kinds_of_questions(questions) - CONFINED,
+        dated={question: read for question, read in kinds.items() if reads_date(question)},
+        confined={question: read for question, read in kinds.items() if read & CONFINED},
+    )
