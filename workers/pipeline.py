@@ -368,6 +368,7 @@ async def _score_chunk(
         tokens,
         dossiers=judged.dossiers,
         kept=judged.kept,
+        same_findings=judged.same_findings,
     )
     lost = await asyncio.to_thread(
         ctx.store.put_scorecards,

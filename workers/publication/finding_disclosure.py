@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -38,19 +38,21 @@ def record_findings(
     *,
     dossiers: Sequence[Dossier] = (),
     kept: Mapping[ServerId, KeptReceipts] = NOTHING_KEPT,
+    same_findings: Collection[ServerId] = (),
 ) -> int:
     """Store the private findings behind the receipts of a batch, new ones in private triage; return how many are new.
 
-    Call it before the receipts are stored, so that it is repeated after a crash. Servers with `kept` receipts have the
-    findings of the run that these are of. Of the others, only receipts that may name something private are decoded,
-    and only `dossiers` that the caller does not have are read. Findings of servers whose lease for scoring (`tokens`)
-    was lost are not stored.
+    Call it before the receipts are stored, so that it is repeated after a crash. Servers have `kept` receipts of
+    earlier runs besides; those of `same_findings` have the findings of that run, so that no receipt of them is read. Of
+    the others, only receipts that may name something private are decoded, and only `dossiers` that the caller does not
+    have are read. Findings of servers whose lease for scoring (`tokens`) was lost are not stored.
     """
-    earlier = {server: receipts.run for server, receipts in kept.items()}
+    earlier = {server: kept[server].run for server in same_findings}
     unknown = store.confirm_findings(run_id, earlier, tokens=tokens) if earlier else frozenset()
-    others = [card for card in cards if card.server not in kept or card.server in unknown]
+    confirmed = earlier.keys() - unknown
+    read = _read_kept(store, {server: kept[server] for server in kept.keys() - confirmed})
     private: dict[ServerId, list[Line]] = {}
-    for card in [*others, *_read_kept(store, {server: kept[server] for server in unknown})]:
+    for card in (*(card for card in cards if card.server not in confirmed), *read):
         if may_name_private(card.body):
             private.setdefault(card.server, []).extend(decode_private_lines(card.body))
     known = [dossier for dossier in dossiers if dossier.server.id in private]
@@ -62,9 +64,10 @@ def record_findings(
 
 
 def _read_kept(store: Store, kept: Mapping[ServerId, KeptReceipts]) -> Iterator[StoredScorecard]:
-    for server, receipts in kept.items():
-        for card in store.read_scorecards(receipts.run, servers=[server]):
-            if (card.rubric, card.version) in receipts.versions:
+    for run in sorted({receipts.run for receipts in kept.values()}):
+        servers = sorted(server for server, receipts in kept.items() if receipts.run == run)
+        for card in store.read_scorecards(run, servers=servers):
+            if (card.rubric, card.version) in kept[card.server].versions:
                 yield card
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -45,34 +45,31 @@ QUIET: Final = frozenset({samples.KIND})
 
 @dataclass(frozen=True, slots=True)
 class ScoredBatch:
-    """The scorecards of a batch, the exceptions of servers without any, for how many servers earlier ones were reused,
-    the dossiers that were read, and the receipts that servers keep of earlier runs besides.
+    """The scorecards of a batch, the exceptions of servers without any, and the dossiers that were read.
+
+    Servers keep some receipts of earlier runs besides. Those of `same_findings` have the findings of that run too.
     """
 
     cards: Sequence[StoredScorecard]
     errors: Mapping[ServerId, Exception]
-    looked_up: int
-    dossiers: Sequence[Dossier] = ()
-    kept: Mapping[ServerId, KeptReceipts] = field(default_factory=dict)
+    dossiers: Sequence[Dossier]
+    kept: Mapping[ServerId, KeptReceipts]
+    same_findings: frozenset[ServerId]
+
+    @property
+    def looked_up(self) -> int:
+        """For how many servers receipts were reused."""
+        return len(self.kept)
 
 
 @dataclass(frozen=True, slots=True)
 class Reusable:
-    """What an earlier run gives: receipts that hold as they are, copies with another date and other digests, and
-    receipts of dated rubrics to be revised.
-    """
+    """What an earlier run gives: receipts that hold as they are, and scorecards of dated rubrics to be revised."""
 
-    kept: KeptReceipts | None
-    copies: Sequence[StoredScorecard]
+    kept: KeptReceipts
     dated: Sequence[StoredScorecard]
     changed: frozenset[str]
     evidence: Mapping[str, str]
-
-    @property
-    def versions(self) -> frozenset[Version]:
-        """The rubric versions for which nothing is to be done any more."""
-        copied = frozenset((card.rubric, card.version) for card in self.copies)
-        return copied if self.kept is None else copied | self.kept.versions
 
 
 def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> ScoredBatch:
@@ -97,16 +94,21 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
         made += cards
         errors |= raised
     valid = {server: found for server, found in reusable.items() if server not in errors}
-    copied = [card for found in valid.values() for card in found.copies]
-    kept = {server: found.kept for server, found in valid.items() if found.kept is not None}
-    return ScoredBatch([*made, *copied], errors, len(reusable), read, kept)
+    return ScoredBatch(
+        cards=made,
+        errors=errors,
+        dossiers=read,
+        kept={server: found.kept for server, found in valid.items()},
+        same_findings=frozenset(server for server, found in valid.items() if found.changed <= QUIET),
+    )
 
 
 def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, Reusable]:
     """What an earlier run with the same pins gives for this run, by server.
 
-    Kept and copied are receipts of undated rubrics that read no changed kind. Only complete sets are reused, and only
-    when commit and source of the code are known. A server whose scorecard cannot be read is scored again.
+    Receipts of undated rubrics that read no changed kind are kept without being read. Only complete sets are reused,
+    and only when commit and source of the code are known. A server whose dated scorecard cannot be read is scored
+    again.
     """
     if not _is_code_known(run):
         return {}
@@ -116,39 +118,38 @@ def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[S
     evidence = store.read_digests(run.id, [server for changed in by_run.values() for server in changed])
     found: dict[ServerId, Reusable] = {}
     for earlier, changed in by_run.items():
-        quiet = [server for server, kinds in changed.items() if kinds <= QUIET]
-        kept = _find_kept(store, earlier, quiet)
+        kept = _find_kept(store, earlier, changed)
         dated = _read_dated(store, earlier, list(kept))
         for server, receipts in kept.items():
-            cards = dated.get(server, ())
-            if len(cards) == len(catalogue.list_rubrics()) - len(receipts.versions):
-                found[server] = Reusable(receipts, (), cards, changed[server], evidence[server])
-        valid = {kinds: _list_valid(kinds) for kinds in set(changed.values())}
-        for server, cards in _by_server(store, earlier, [each for each in changed if each not in kept]).items():
-            if reusable := _reuse(cards, changed[server], valid[changed[server]], run.as_of, evidence[server]):
-                found[server] = reusable
+            if (cards := dated.get(server)) is not None:
+                found[server] = Reusable(receipts, cards, changed[server], evidence[server])
     return found
 
 
-def _find_kept(store: Store, earlier: str, servers: Sequence[ServerId]) -> dict[ServerId, KeptReceipts]:
-    """The receipts of undated rubrics that servers keep, which are not read: those of complete sets of templates."""
+def _find_kept(store: Store, earlier: str, changed: Mapping[ServerId, frozenset[str]]) -> dict[ServerId, KeptReceipts]:
+    """The receipts of complete sets that servers keep although some kinds of their evidence have changed."""
     every = {(rubric.id, rubric.version) for rubric in catalogue.list_rubrics()}
-    undated = _list_valid(QUIET)
+    valid = {kinds: _list_valid(kinds) for kinds in set(changed.values())}
     return {
-        server: KeptReceipts(run=earlier, versions=undated)
-        for server, stored in (store.list_receipt_versions(earlier, servers) if servers else {}).items()
-        if stored.keys() == every and undated and all(stored[version] for version in undated)
+        server: KeptReceipts(run=earlier, versions=versions)
+        for server, stored in store.list_receipt_versions(earlier, list(changed)).items()
+        if stored.keys() == every
+        and (versions := valid[changed[server]])
+        and all(stored[version] for version in versions)
     }
 
 
 def _read_dated(store: Store, earlier: str, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
-    """The scorecards of dated rubrics; empty when one cannot be read."""
-    found: dict[ServerId, list[StoredScorecard]] = {}
+    """The scorecards of dated rubrics by server; none when one of them cannot be read."""
+    found: dict[ServerId, list[StoredScorecard]] = {server: [] for server in servers}
     dated = {(rubric.id, rubric.version) for rubric in catalogue.list_rubrics() if rubric.dated}
-    for rubric in sorted({name for name, _ in dated}) if servers else ():
-        for server, cards in _by_server(store, earlier, servers, rubric=rubric).items():
-            own = [card for card in cards if (card.rubric, card.version) in dated]
-            found.setdefault(server, []).extend(own)
+    try:
+        for rubric in sorted({name for name, _ in dated}):
+            for card in store.read_scorecards(earlier, servers=servers, rubric=rubric):
+                if (card.rubric, card.version) in dated:
+                    found[card.server].append(card)
+    except CorruptBlob:
+        return {}
     return found
 
 
@@ -182,42 +183,9 @@ def _still_to_make(
     found: dict[frozenset[Version], list[ServerId]] = {}
     for server in servers:
         known = reusable.get(server)
-        if missing := every if known is None else every - known.versions:
+        if missing := every if known is None else every - known.kept.versions:
             found.setdefault(missing, []).append(server)
     return found
-
-
-def _by_server(
-    store: Store, run: str, servers: Sequence[ServerId], rubric: str | None = None
-) -> dict[ServerId, list[StoredScorecard]]:
-    found: dict[ServerId, list[StoredScorecard]] = {}
-    try:
-        for card in store.read_scorecards(run, servers=servers, rubric=rubric):
-            found.setdefault(card.server, []).append(card)
-    except CorruptBlob:
-        return {}
-    return found
-
-
-def _reuse(
-    cards: Sequence[StoredScorecard],
-    changed: frozenset[str],
-    valid: frozenset[tuple[str, int]],
-    as_of: datetime,
-    evidence: Mapping[str, str],
-) -> Reusable | None:
-    """What a complete set gives: copies with the new date and digests, and receipts of dated rubrics; else nothing."""
-    rubrics = {(rubric.id, rubric.version): rubric for rubric in catalogue.list_rubrics()}
-    if {(card.rubric, card.version) for card in cards} != rubrics.keys():
-        return None
-    try:
-        copies = [_copy(card, as_of, evidence) for card in cards if (card.rubric, card.version) in valid]
-    except NotAReceipt:
-        return None
-    if not copies:
-        return None
-    dated = [card for card in cards if rubrics[card.rubric, card.version].dated]
-    return Reusable(None, copies, dated, changed, evidence)
 
 
 def _copy(card: StoredScorecard, as_of: datetime, evidence: Mapping[str, str]) -> StoredScorecard:

@@ -109,7 +109,14 @@ def test_findings_of_kept_receipts_are_those_of_scoring_anew(store: Store) -> No
 
     def record_night(run: Run) -> scorecards.ScoredBatch:
         judged = scorecards.score_servers(store, run, store.list_pending_servers(run.id, Stage.SCORE))
-        finding_disclosure.record_findings(store, run.id, judged.cards, dossiers=judged.dossiers, kept=judged.kept)
+        finding_disclosure.record_findings(
+            store,
+            run.id,
+            judged.cards,
+            dossiers=judged.dossiers,
+            kept=judged.kept,
+            same_findings=judged.same_findings,
+        )
         store.put_scorecards(run.id, judged.cards, done=IDS, kept=judged.kept, at=run.as_of)
         return judged
 
