@@ -262,13 +262,12 @@ def _failed(output: str, relay: EgressRelay) -> Absent:
 
 
 def _open_workshop(cache_dir: Path, identity: Identity) -> Path:
-    folder = cache_dir / "work"
-    folder.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(dir=folder))
-    out = work / "out"
-    out.mkdir()
-    if identity.uid is not None:
-        os.chown(out, identity.uid, identity.uid)
+    cache_dir.joinpath("work").mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=cache_dir / "work"))
+    for folder in (work / "out", work / "out" / _DOWNLOADS):
+        folder.mkdir()
+        if identity.uid is not None:
+            os.chown(folder, identity.uid, identity.uid)
     return work
 
 
