@@ -16,13 +16,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from bench.publication import copy_of, ref_of

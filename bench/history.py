@@ -11,6 +11,7 @@ database are counted in every Nth run, whose times are then invalid.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import random
@@ -19,13 +20,14 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
+from msgspec.structs import replace
 
 from bench.history_counts import Work, count, open_work_counter
 from bench.simulation.metering import Meter
@@ -194,7 +196,7 @@ class History:
             return remote
         number = remote.changed + 1
         cards = (_reworded(card, number) for card in remote.cards)
-        return replace(remote, changed=number, cards=tuple(cards))
+        return dataclasses.replace(remote, changed=number, cards=tuple(cards))
 
 
 def _reworded(card: StoredScorecard, number: int) -> StoredScorecard:

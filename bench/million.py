@@ -19,12 +19,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
+from msgspec.structs import replace
 
 from bench.publication import copy_of, ref_of
 from bench.simulation.metering import Meter

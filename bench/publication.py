@@ -11,9 +11,10 @@ import json
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from evidence.model import Dossier, Run, Server, ServerRef, Status, Trigger
 from evidence.store import Store, StoredScorecard, open_store

@@ -19,11 +19,12 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from evidence.kinds import listing, samples
 from evidence.kinds.samples import Sample, compose_samples

@@ -17,11 +17,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
 import yaml
+from msgspec.structs import replace
 
 from evidence.derive.secrets import Finding, RuleSet, Scanner, build_own_rules
 from evidence.derive.secrets import scanner as scanning

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import idna
+from msgspec import Struct
 
 MAX_ADDRESS: Final = 2048
 
@@ -49,8 +49,7 @@ class UnusableAddress(ValueError):
     """The text is not an address of its kind; the message states the expected kind, as in "an npm package name"."""
 
 
-@dataclass(frozen=True, slots=True)
-class OciReference:
+class OciReference(Struct, frozen=True):
     """An image: its repository with registry host, its tag and its digest."""
 
     repository: str

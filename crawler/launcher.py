@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Target
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessExit:
+class ProcessExit(Struct, frozen=True):
     """The end of a started server: exit code (negative: signal; None: killed by us) and the tail of its stderr.
 
     `limit`: the limit of the sandbox at which we killed it, for example `memory limit of 1024 MiB`. `ports`: the TCP

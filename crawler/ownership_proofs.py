@@ -6,10 +6,10 @@ Every request is one small GET through the guarded client, without redirects: a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 import aiodns
+from msgspec import Struct
 
 from crawler.http.connection import Limits
 from crawler.http.engine import HttpEngine, Request
@@ -25,20 +25,17 @@ _NO_RECORD: Final = frozenset({aiodns.error.ARES_ENODATA, aiodns.error.ARES_ENOT
 _PASSING: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class ProofFound:
+class ProofFound(Struct, frozen=True):
     """The challenge is present."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProofMissing:
+class ProofMissing(Struct, frozen=True):
     """The proof is missing; `note` describes the content found instead."""
 
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProofNotChecked:
+class ProofNotChecked(Struct, frozen=True):
     """The place could not be read, which proves nothing either way."""
 
     note: str
@@ -47,8 +44,7 @@ class ProofNotChecked:
 ProofResult: TypeAlias = ProofFound | ProofMissing | ProofNotChecked
 
 
-@dataclass(frozen=True, slots=True)
-class ProofPlace:
+class ProofPlace(Struct, frozen=True):
     """The lines at a place; `where` names it, `unread` names the parts that could not be read."""
 
     lines: frozenset[str]

@@ -20,10 +20,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 
@@ -53,8 +54,7 @@ class Basis(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Classification:
+class Classification(Struct, frozen=True):
     """The class of one tool, the source that decided it, and the hint or word of that source."""
 
     authority: Authority

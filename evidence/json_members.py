@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T", bound="DataclassInstance")
+T = TypeVar("T", bound=Struct)
 
 
 def object_or_empty(value: Json) -> Mapping[str, Json]:
@@ -78,12 +76,13 @@ _READERS: Final[Mapping[str, Callable[[Json], Any]]] = {
 
 
 def read_members(kind: type[T], members: Mapping[str, Json], **others: object) -> T:
-    """A dataclass whose fields are read from the members of the same name, by annotation, except those in `others`."""
+    """A struct whose fields are read from the members of the same name, by annotation, except those in `others`."""
     build: Callable[..., T] = kind
     read = {name: reader(members.get(name)) for name, reader in _field_readers(kind) if name not in others}
     return build(**read, **others)
 
 
 @cache
-def _field_readers(kind: type[DataclassInstance]) -> tuple[tuple[str, Callable[[Json], Any]], ...]:
-    return tuple((each.name, _READERS[str(each.type)]) for each in fields(kind) if str(each.type) in _READERS)
+def _field_readers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Json], Any]], ...]:
+    stated = kind.__annotations__
+    return tuple((name, _READERS[stated[name]]) for name in kind.__struct_fields__ if stated[name] in _READERS)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.json_members import array_or_empty, text_or_empty
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchOptions:
+class LaunchOptions(Struct, frozen=True, kw_only=True):
     """All empty: the command with the package's name is started, on stdio.
 
     `command`: the package's command, or `-m MODULE`. `python`: the version of Python (`3.12`). `requirements`: further

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
 
 from evidence.canonical import Json, NotJson, canonical_digest, canonical_json, sha256
 from evidence.launch_options import LaunchOptions
@@ -108,8 +110,7 @@ class TargetType(StrEnum):
         return self in {TargetType.STREAMABLE_HTTP, TargetType.SSE}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """One way to reach a server.
 
     `identifier` is the URL of a remote, the name of a package, or the working directory of a command.
@@ -139,8 +140,7 @@ class Status(StrEnum):
     INVALID = "invalid"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerRef:
+class ServerRef(Struct, frozen=True, kw_only=True):
     """One registry's entry for a server, as it was received.
 
     `entry` holds the entry's bytes verbatim. `error` is the schema error of an invalid entry, or a flaw that leaves the
@@ -158,8 +158,7 @@ class ServerRef:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class Server(Struct, frozen=True, kw_only=True):
     """One server to score. `ref` is the canonical reference (`npm:NAME`, `pypi:NAME`, a URL, ...).
 
     `id` is derived from `ref`, so a server has the same id in every database.
@@ -182,8 +181,7 @@ def server_id(ref: str) -> ServerId:
     return f"srv_{sha256(ref.encode('utf-8'))[:20]}"
 
 
-@dataclass(frozen=True)
-class Observed:
+class Observed(Struct, frozen=True, dict=True):
     """A payload: the body's bytes as received after framing, without request ids, dates or timings."""
 
     body: bytes
@@ -199,8 +197,7 @@ class Observed:
         return canonical_digest(self.body)
 
 
-@dataclass(frozen=True)
-class Absent:
+class Absent(Struct, frozen=True, dict=True):
     """Why there is no payload. `detail` is stable between runs: no ids, dates, timings or secrets; never empty."""
 
     reason: Reason
@@ -209,7 +206,7 @@ class Absent:
     def __post_init__(self) -> None:
         """Without a detail of its own, an absence has the words of its reason."""
         if not self.detail.strip():
-            object.__setattr__(self, "detail", describe_reason(self.reason))
+            force_setattr(self, "detail", describe_reason(self.reason))
 
     @cached_property
     def digest(self) -> str:
@@ -217,8 +214,7 @@ class Absent:
         return sha256(canonical_json({"absent": self.reason.value, "detail": self.detail}))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """One piece of evidence. `observation` holds what differs in every run (durations, ids, volatile headers)."""
 
     server: ServerId
@@ -236,16 +232,16 @@ class Record:
         return self.content.digest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dossier:
+class Dossier(Struct, frozen=True, kw_only=True, dict=True):
     """All records of one server in one run, at most one per kind."""
 
     server: Server
     as_of: datetime
     records: Mapping[str, Record] = field(default_factory=dict)
-    _views: dict[tuple[str, object], tuple[Observed, Any]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+
+    @cached_property
+    def _views(self) -> dict[tuple[str, object], tuple[Observed, Any]]:
+        return {}
 
     def read(self, kind: str) -> Observed | Absent:
         """The content of a kind; a kind that was not collected is absent, never empty."""
@@ -288,8 +284,7 @@ class Trigger(StrEnum):
     LOCAL = "local"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """One run with pinned versions. `id` sorts by time; `pins` maps each versioned part to its version."""
 
     id: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, objects_in, text_or_empty
@@ -18,8 +19,7 @@ class InputPlace(StrEnum):
     WORD = "word"  # a positional argument
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackageInput:
+class PackageInput(Struct, frozen=True, kw_only=True):
     """One declared input without a value (the `Input` of a server.json).
 
     `name` is the name of the variable, option or positional argument. `at` is the number of the target's known

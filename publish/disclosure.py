@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from typing import Final, TypeAlias
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evidence.canonical import Json, canonical_json
 from evidence.kinds import listing
@@ -67,8 +68,7 @@ _EVIDENCE: Final = b'"evidence":'
 _FOLDED: Final = re.compile(r"[0-9]+ more findings?")
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewedFindings:
+class ReviewedFindings(Struct, frozen=True):
     """Review results for the findings of one server: disclosed ones and dismissed ones.
 
     All other findings stay private.
@@ -81,15 +81,13 @@ class ReviewedFindings:
 NOT_REVIEWED: Final = ReviewedFindings()
 
 
-@dataclass(frozen=True, slots=True)
-class PublicRecords:
+class PublicRecords(Struct, frozen=True):
     """The records of one server that may be published."""
 
     records: Mapping[str, Record] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class WithheldServer:
+class WithheldServer(Struct, frozen=True):
     """Nothing of this server may be published, not even its scores; `why` is for its operator."""
 
     why: str

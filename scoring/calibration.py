@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from scoring.results import arithmetic
@@ -30,8 +31,7 @@ _HALF: Final = Decimal("0.5")
 _TENTHS: Final = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradeShare:
+class GradeShare(Struct, frozen=True, kw_only=True):
     """How many values of a corpus have a grade, and their share of all."""
 
     grade: str
@@ -40,8 +40,7 @@ class GradeShare:
     share: Decimal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
+class Distribution(Struct, frozen=True, kw_only=True):
     """Figures of a corpus of values. `deciles` are the minimum, the nine deciles and the maximum.
 
     `bins` count the values from 0 to 9, from 10 to 19 and so on; 100 counts in the last one.
@@ -54,8 +53,7 @@ class Distribution:
     bins: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationTable:
+class CalibrationTable(Struct, frozen=True, kw_only=True):
     """The values of one corpus under one version of a rubric and one set of rules, with the cut-offs they propose."""
 
     corpus: str

@@ -7,9 +7,10 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from scoring import rule_examples
 from scoring.engine import catalogue
@@ -26,8 +27,7 @@ _NO_SCORE: Final = "There is no score, so the gain of a fix cannot be computed."
 _COMPUTED: Final = "computed by the methodology"
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """A title, a summary and sections of lines."""
 
     title: str
@@ -39,8 +39,7 @@ class Explanation:
         return "\n\n".join(block for block in blocks if block)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A heading and its lines."""
 
     heading: str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from scoring.calibration import CalibrationTable, compute_percentile
 from scoring.results.scorecard import Scorecard
@@ -24,8 +25,7 @@ STARTER: Final = CalibrationTable(
 CORPORA: Final = (STARTER,)
 
 
-@dataclass(frozen=True, slots=True)
-class Percentile:
+class Percentile(Struct, frozen=True):
     """The whole per cent of a corpus that a value surpasses, and the name of the corpus."""
 
     value: int

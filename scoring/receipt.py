@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import orjson
+from msgspec.structs import replace
 
 from evidence.canonical import Json, canonical_json, parse_json
 from scoring.results import arithmetic, weighting

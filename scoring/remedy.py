@@ -6,9 +6,11 @@ No formula of any rubric is repeated here, so clamps, bonuses, means and redistr
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Rubric
@@ -26,8 +28,7 @@ Place: TypeAlias = tuple[str, str]
 """A rule and the path of what it found."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixGain:
+class FixGain(Struct, frozen=True, kw_only=True):
     """Points that a fix brings before rounding, and the resulting score."""
 
     points: Decimal
@@ -35,8 +36,7 @@ class FixGain:
     grade: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixLocation:
+class FixLocation(Struct, frozen=True, kw_only=True):
     """One place to fix. `alone` is the gain of fixing only this one, None past MAX_PLACES."""
 
     at: str
@@ -44,8 +44,7 @@ class FixLocation:
     alone: FixGain | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Remedy(Struct, frozen=True, kw_only=True):
     """All findings of one rule, how to fix them, the gain of that, and the published ids that charge for them."""
 
     rule: str
@@ -56,8 +55,7 @@ class Remedy:
     spots: tuple[FixLocation, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixPlan:
+class FixPlan(Struct, frozen=True, kw_only=True):
     """The current receipt, the remedies with the largest gain first, and the gain of fixing everything."""
 
     card: Scorecard

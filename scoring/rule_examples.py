@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from evidence.kinds.exchanges import Exchange
 from evidence.kinds.listing import LISTS, UNDEFINED
@@ -53,7 +55,7 @@ def _plain(thing: base.Scope) -> Any:
 
 def _members(thing: base.Scope) -> dict[str, Any]:
     """The members of a scope without an entry in _FORMS."""
-    names = [name for name in getattr(thing, "__dataclass_fields__", ()) if name not in {"at", "position"}]
+    names = [name for name in getattr(thing, "__struct_fields__", ()) if name not in {"at", "position"}]
     return {name: _plain_value(value) for name in names if (value := getattr(thing, name)) is not UNDEFINED}
 
 
@@ -91,8 +93,8 @@ def _without_empty(**views: Any) -> dict[str, Any]:
 def _plain_value(value: Any) -> Any:
     if isinstance(value, Source):
         return dict(value.body)
-    if is_dataclass(value):
-        return _without_empty(**{part.name: getattr(value, part.name) for part in fields(value)})
+    if isinstance(value, Struct):
+        return _without_empty(**asdict(value))
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, tuple | list):

@@ -7,8 +7,9 @@ import fcntl
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from evidence.kinds import listing
 from evidence.model import Run, Trigger
@@ -28,8 +29,7 @@ class RunAlreadyActive(Exception):
     """Another process is running on the same home folder."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+class RunResult(Struct, frozen=True, kw_only=True):
     """The result of a run. `hint` says what to do next when the run is not complete.
 
     `outage` says what was not collected because this machine was offline.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from importlib.metadata import entry_points
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from crawler.judge.chat_completions import ChatCompletions
 from crawler.judge.judge import GROUP, Failure, Judge, JudgeAddress, JudgeFailed, Judgement, Verdict
@@ -40,8 +41,7 @@ class Finding(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """One entry of a listing: a tool, resource or prompt with all its texts, or a text of the server."""
 
     server: ServerId
@@ -50,8 +50,7 @@ class Entry:
     ours: Finding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """An entry with the opinion about it; `verdict` is None, and `why` says why, when there is none."""
 
     entry: Entry
@@ -65,8 +64,7 @@ _DECIDED: Final = (Verdict.ATTACK, Verdict.HONEST)
 _OF_THE_TEXT: Final = frozenset({Failure.MALFORMED, Failure.TOO_LARGE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class Agreement(Struct, frozen=True, kw_only=True):
     """How often both say the same of the entries on which both are decided; `kappa` is Cohen's."""
 
     counts: Mapping[tuple[Finding, str], int]

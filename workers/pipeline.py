@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from crawler.collectors.derivers import build_derivers
 from evidence.kinds import listing

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from workers.clock import Clock
 
 StageName: TypeAlias = Literal["discover", "collect", "score", "publish"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageStatus:
+class StageStatus(Struct, frozen=True, kw_only=True):
     """The progress of one stage.
 
     `done` of `planned` (None while unknown) servers are finished, `resumed` of them before this process started. `rate`

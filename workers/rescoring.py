@@ -6,8 +6,10 @@ The result is a new run with the same servers, evidence and date, and with other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.collector import Deriver
 from crawler.collectors.derivers import DERIVERS, build_derivers
@@ -36,8 +38,7 @@ _DERIVED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RescoreResult:
+class RescoreResult(Struct, frozen=True, kw_only=True):
     """`failed` maps servers without a scorecard to the exception of a rule; `dropped` counts servers whose records of
     that run were deleted by retention.
     """
@@ -115,8 +116,7 @@ def compare_runs(store: Store, before: str, after: str) -> Iterator[ScoreMove]:
             yield from find_moves(old.get(server, []), new.get(server, []))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scoring:
+class _Scoring(Struct, frozen=True, kw_only=True):
     """Scores batches of one run's evidence into another run."""
 
     store: Store

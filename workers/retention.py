@@ -8,9 +8,10 @@ Receipts stay: each can be recomputed from its lines and lists the digests of it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.store import Stage, Store
 from evidence.store.retention.garbage_collection import CollectedGarbage
@@ -32,8 +33,7 @@ BODIES_PER_STEP: Final = 20_000
 """Bodies deleted under the exclusive write lock: some seconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionResult:
+class CompactionResult(Struct, frozen=True, kw_only=True):
     """What was dropped, or would be if `dry`: `record_sets` counts servers by run, `swept` bodies (empty if `dry`)."""
 
     dry: bool

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from kombu.exceptions import OperationalError
+from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -39,8 +39,7 @@ from workers.wiring.request_budgets import build_request_budgets
 INFRASTRUCTURE = (StoreUnavailable, OperationalError, RedisConnectionError, RedisTimeoutError)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSignals:
+class TaskSignals(Struct, frozen=True):
     """What a step needs from its task: whether it has to end, and the hosts that do not answer."""
 
     stopping: IsStopping

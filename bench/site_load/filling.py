@@ -14,12 +14,13 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Final, TypeAlias
 
 import psycopg
+from msgspec.structs import replace
 from sqlalchemy import Connection, text
 
 from evidence.model import Absent, Dossier, Reason, Record, Run, Server, ServerRef, Status, Target, TargetType, Trigger

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
 
 from crawler.http.connection import Limits
 from crawler.http.failures import WireFailure
@@ -54,8 +55,7 @@ class AdvisoriesUnavailable(Exception):
         return Absent(self.reason, self.detail)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdvisoryRetryPolicy:
+class AdvisoryRetryPolicy(Struct, frozen=True, kw_only=True):
     """At most `attempts` requests, with waits of `first` seconds that double each time.
 
     A Retry-After is honoured up to `longest` seconds; a longer one ends the requests.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.advisories.mirror import EcosystemState, Mirror
 from crawler.advisories.mirror_refresh import ECOSYSTEMS
@@ -30,8 +32,7 @@ MIRROR: Final = "mirror"
 API: Final = "api"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookupResult:
+class LookupResult(Struct, frozen=True, kw_only=True):
     """The result of a lookup `by` mirror or API. `ecosystems` are those that were searched, `states` their states in
     the mirror.
     """

@@ -6,13 +6,13 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import orjson
+from msgspec import Struct
 
 from crawler.advisories.mirror_database import open_for_reading
 from evidence.advisories.osv_record import Advisory, Affected, Event, Range, parse_advisory, parse_timestamp
@@ -23,8 +23,7 @@ _MAX_CLOSURE: Final = 1_000
 """Ids that are followed through aliases."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EcosystemState:
+class EcosystemState(Struct, frozen=True, kw_only=True):
     """The state of one ecosystem in the mirror. `bad` names up to 20 records that could not be parsed.
 
     `whole` is false while a refresh is running, and after an interrupted one.

@@ -8,11 +8,12 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Final
+
+from msgspec import Struct
 
 from crawler.advisories.http_client import AdvisoriesUnavailable
 from crawler.advisories.mirror_database import open_for_writing, transaction
@@ -57,8 +58,7 @@ class RefreshMode(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshResult:
+class RefreshResult(Struct, frozen=True, kw_only=True):
     """The result of a refresh for one ecosystem. After a failure the former content stays."""
 
     ecosystem: str
@@ -73,8 +73,7 @@ class RefreshInProgress(Exception):
     """Another process is refreshing this mirror."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """The state of an ecosystem in the mirror before a refresh."""
 
     mark: datetime

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 import orjson
+from msgspec import Struct, field
 
 from crawler.advisories.http_client import AdvisoriesUnavailable, AdvisoryClient
 from crawler.advisories.records import MAX_RECORD
@@ -31,8 +31,7 @@ Version: TypeAlias = tuple[str, str, str]
 """Ecosystem, name and version."""
 
 
-@dataclass(slots=True)
-class _Question:
+class _Question(Struct):
     """A version, its index among the requested versions, the next page, and the ids received so far."""
 
     place: int

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Protocol
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from crawler.advisories.http_client import AdvisoriesUnavailable, AdvisoryClient
 from crawler.advisories.records import MAX_RECORD
@@ -22,8 +23,7 @@ _MAX_LINE: Final = 400
 _CHUNK: Final = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A line of `modified_id.csv`: a record id and its modification date."""
 
     modified: str

@@ -6,11 +6,11 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Final
 
 import orjson
+from msgspec import Struct
 
 from crawler.advisories.mirror import pack_affected
 from evidence.advisories.osv_record import Advisory, InvalidAdvisory, parse_advisory
@@ -27,8 +27,7 @@ class BadArchive(Exception):
     """The archive cannot be read; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValidRecord:
+class ValidRecord(Struct, frozen=True):
     """A record and its bytes. `modified` is the date of the export's list, else that of the record."""
 
     advisory: Advisory
@@ -36,8 +35,7 @@ class ValidRecord:
     modified: str
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidRecord:
+class InvalidRecord(Struct, frozen=True):
     """A record that could not be parsed, and why."""
 
     name: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+
+class Bounds(Struct, frozen=True, kw_only=True):
     """Bounds of one archive: inflated bytes, entries, bytes of metadata of one entry, and the form of paths.
 
     `members` bounds the members of a gzip file. Sizes are in bytes.
@@ -32,8 +32,7 @@ class EntryKind(StrEnum):
     SPECIAL = "special"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One entry of the archive. `read` returns its content once, before the next entry; it may raise EntryDamaged.
 
     `refused` says why the entry is not trustworthy; empty for an ordinary one.
@@ -46,8 +45,7 @@ class Entry:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A file of an archive. `data` is None when the file is not wanted or larger than wanted."""
 
     path: str
@@ -55,8 +53,7 @@ class Member:
     data: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A path that was not read. `grave`: not an ordinary file, so the walk is not complete."""
 
     path: str

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import re2
+from msgspec import Struct
 
 MAX_BYTES: Final = 256 * 1024
 _MAX_LINES: Final = 2_000
@@ -19,8 +19,7 @@ _MAX_MEMORY: Final = 64 * 1024 * 1024  # of the automaton of one file
 _NEVER: Final = rb"[^\x00-\xff]"
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreFile:
+class IgnoreFile(Struct, frozen=True):
     """The patterns of one file, all matched in one linear pass, since they are not trusted.
 
     `base` is the folder to which they apply. A file that needs too much memory ignores nothing.
@@ -40,8 +39,7 @@ class IgnoreFile:
         return not self.negated[max(matched)] if matched else None
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreRules:
+class IgnoreRules(Struct, frozen=True):
     """The ignore files from the root down to one folder; the nearest one with a match decides."""
 
     files: tuple[IgnoreFile, ...] = ()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.archives.ignore_rules import NO_RULES, IgnoreFile, IgnoreRules, parse_patterns
 
@@ -18,8 +20,7 @@ NPM_NEVER: Final = (
 _GLOB: Final = frozenset("*?[\\")
 
 
-@dataclass(frozen=True)
-class Publication:
+class Publication(Struct, frozen=True, dict=True):
     """What releases of the project hold, as the lines of ignore files, relative to its folder: what they match is held.
 
     `npm` is `files` of package.json, None where `.npmignore` or `.gitignore` decide. `has_npm` is false where npm
@@ -48,8 +49,7 @@ class Publication:
 NOTHING: Final = Publication()
 
 
-@dataclass(frozen=True, slots=True)
-class FolderRules:
+class FolderRules(Struct, frozen=True):
     """The rules for the entries of one folder. `is_ignored`: git ignores the folder; `is_unpublished`: npm does."""
 
     publication: Publication

@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import BinaryIO, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged, EntryKind
 from crawler.archives.entry_names import decode_entry_name
@@ -29,8 +31,7 @@ _DOS_FOLDER: Final = 0x10
 _RAW: Final = -15
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     name: bytes
     flags: int
     method: int

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from crawler.http.failures import BlockedAddress
 
@@ -63,8 +64,7 @@ CLOSED_HIGH_PORTS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AddressGuard:
+class AddressGuard(Struct, frozen=True):
     """The address policy. `allow_private` opens loopback and private networks, for the operator's own targets only."""
 
     allow_private: bool = False

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_HEADER_BYTES: Final = 16 * 1024  # for all headers together
 MAX_CHALLENGES: Final = 16
@@ -29,8 +30,7 @@ _PAIR: Final = re.compile(r"\\(.)", re.DOTALL)
 _REST: Final = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*+"?)*+', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Challenge:
+class Challenge(Struct, frozen=True):
     """One challenge. The scheme and parameter names are lower case; the first value of a repeated parameter counts."""
 
     scheme: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections import deque
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httptools
+from msgspec import Struct
 
 from crawler.http.failures import BudgetSpent, Malformed, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
 
@@ -18,8 +18,7 @@ TIME_OVER: Final = "the time for one server was over"
 _HIGH_WATER: Final = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """Deadlines in seconds and limits in bytes of one request and its response.
 
     `wire_bytes` counts all bytes received, including headers and chunk framing. `head_bytes` counts the bytes between
@@ -35,8 +34,7 @@ class Limits:
     body_bytes: int = 8 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """Status and headers of a response; names in lower case, values decoded as Latin-1."""
 
     status: int

@@ -10,8 +10,9 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from crawler.http.canaries import parse_canary
 from crawler.http.deadlines import isolate_shared_work, pause_deadline
@@ -34,8 +35,7 @@ CANARY_SECONDS: Final = 5.0
 _ADDRESSES: Final = 2  # that are dialled per canary
 
 
-@dataclass(slots=True)
-class ConnectionHistory:
+class ConnectionHistory(Struct):
     """The last answer of any host, and the domains that failed since. `now` is monotonic."""
 
     _answered_at: float | None = None

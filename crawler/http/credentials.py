@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
+from msgspec import Struct
+
 from crawler.http.failures import InvalidTarget
 from crawler.http.redaction import MIN_SECRET_LENGTH, Redaction
 from crawler.http.url import Url, check_header, parse_url
@@ -60,8 +62,7 @@ class Credential:
         return segments[: len(beginning)] == beginning and not {".", ".."} & {unquote(part) for part in segments}
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(Struct, frozen=True):
     """All configured credentials; none by default."""
 
     known: tuple[Credential, ...] = ()

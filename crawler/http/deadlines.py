@@ -9,14 +9,13 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from structlog.contextvars import bind_contextvars, get_contextvars
 
 
-@dataclass(slots=True)
-class TimeLimit:
+class TimeLimit(Struct):
     """A running time limit. A task that outlives it has a copy in its context and must not change it: see `over`."""
 
     timeout: asyncio.Timeout

@@ -15,12 +15,12 @@ import math
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Final, Self
 
 import certifi
+from msgspec import Struct
 
 from crawler.http.address_guard import AddressGuard, classify_address
 from crawler.http.connection import TIME_OVER, Connection, Head, Limits, tls_detail
@@ -41,8 +41,7 @@ _UNREACHABLE: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """One request. The engine adds Host (unless given), User-Agent, Accept-Encoding and Content-Length."""
 
     method: str
@@ -52,8 +51,7 @@ class Request:
     limits: Limits | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedResponse:
+class FetchedResponse(Struct, frozen=True):
     """A complete response; the body is without content encoding."""
 
     head: Head

@@ -8,8 +8,9 @@ import email.utils
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from crawler.http.deadlines import pause_deadline
 from crawler.http.request_budgets import RequestBudgets
@@ -19,8 +20,7 @@ MAX_PAUSE: Final = 30.0
 _SWEEP: Final = 4096  # number of hosts from which on idle ones are removed
 
 
-@dataclass(slots=True)
-class _Host:
+class _Host(Struct):
     reserved: asyncio.Lock = field(default_factory=asyncio.Lock)
     request: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from crawler.http.failures import InvalidTarget
 from crawler.http.url import parse_url
@@ -33,8 +34,7 @@ _COUNTRY: Final = re.compile(r"[a-z]{2}")
 _CHARGED_SERVER: Final[ContextVar[ServerId]] = ContextVar("charged_server", default="")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DailyAllowance:
+class DailyAllowance(Struct, frozen=True, kw_only=True):
     """Allowed requests per day (UTC); 0: no limit."""
 
     server: int = 0

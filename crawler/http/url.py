@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
+
+from msgspec import Struct
 
 from crawler.http.failures import InvalidTarget
 
@@ -17,8 +18,7 @@ _VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _HOST: Final = re.compile(r"[A-Za-z0-9._:-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Scheme, host and port of a connection."""
 
     scheme: str
@@ -32,8 +32,7 @@ class Origin:
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(Struct, frozen=True):
     """An absolute http or https URL. `target` is path and query, percent-encoded."""
 
     origin: Origin

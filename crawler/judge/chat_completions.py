@@ -6,8 +6,9 @@ import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec.structs import replace
 
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits

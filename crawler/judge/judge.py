@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol, TypeAlias
 
+from msgspec import Struct
+
 GROUP: Final = "hallmark.judges"
 
 
@@ -30,8 +32,7 @@ class Failure(StrEnum):
     TOO_LARGE = "too_large"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """An opinion; `model` is the name with which the model answered."""
 
     verdict: Verdict

@@ -6,10 +6,10 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
+from msgspec import Struct
 
 from crawler.http.failures import Malformed, TooLarge
 from evidence.canonical import JSON_DECODER, MAX_BYTES, MAX_DEPTH, Json, NotJson, NumberTooLong, check_bounds
@@ -24,8 +24,7 @@ _KINDS: Final = ("result", "error")
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class RpcAnswer:
+class RpcAnswer(Struct, frozen=True):
     """A response. `span`: the bytes of its result or error; `value`: the same, parsed; `odd_id`: the id differs."""
 
     span: bytes
@@ -46,8 +45,7 @@ class RpcAnswer:
         return message if isinstance(message, str) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class RpcMessage:
+class RpcMessage(Struct, frozen=True):
     """One JSON-RPC message. `answer` is set for a response, `method` for a request or notification.
 
     `before` and `after` are the bytes around the result; without a result, `before` has all bytes.

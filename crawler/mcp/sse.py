@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections import deque
 from collections.abc import Mapping
 from typing import Final
+
+from msgspec import structs
 
 from crawler.http.engine import Request, Response
 from crawler.http.failures import InvalidTarget, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
@@ -63,7 +64,7 @@ class SseChannel:
         try:
             # Silence is normal on this stream, so only the time of the session bounds it.
             total = self._post.http_session.seconds or limits.total
-            stream_limits = dataclasses.replace(limits, between_bytes=total, total=total)
+            stream_limits = structs.replace(limits, between_bytes=total, total=total)
             request = Request("GET", self._post.url, (*self._post.sent_headers(), *_ACCEPT), b"", stream_limits)
             async with self._post.host_slot():
                 began = self._post.now()  # the wait for the rate limit is not the server's time
@@ -192,7 +193,7 @@ class SseChannel:
     ) -> Exchange:
         """Record what the stream received, as the response to `request_exchange`."""
         received = b"".join(self._received)
-        exchange = dataclasses.replace(
+        exchange = structs.replace(
             request_exchange,
             method=method,
             request=body,

@@ -7,10 +7,11 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from crawler.http.connection import TIME_OVER, Limits
 from crawler.http.credentials import Credential

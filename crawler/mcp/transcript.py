@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crawler.http.failures import WireFailure
 from crawler.mcp.jsonrpc import RpcAnswer, RpcMessage
@@ -37,8 +39,7 @@ class AnswerForm(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(Struct, frozen=True, kw_only=True):
     """One received message, as its result and the bytes around it, or a text that is not a message.
 
     `result` is None for a message without one, and for one too large to keep: then `size` and `digest` (SHA-256)
@@ -84,8 +85,7 @@ def append_pieces(pieces: list[Piece], more: Iterable[Piece]) -> None:
             pieces[-1] = piece
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """One request and its response. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
 
     `began` and `seconds` are measured on the probe's clock. `seconds` end when the first byte of the answer arrived;
@@ -125,8 +125,7 @@ class Exchange:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The outcome of one request: the exchange, and the JSON-RPC response if there was one."""
 
     exchange: Exchange
@@ -147,8 +146,7 @@ class Reply:
         return self.answer if self.answer and not self.answer.is_error else None
 
 
-@dataclass(slots=True)
-class SessionLink:
+class SessionLink(Struct):
     """One connection and its state: an HTTP session or a stdio process."""
 
     transport: str
@@ -159,8 +157,7 @@ class SessionLink:
     session: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NamedExchange:
+class NamedExchange(Struct, frozen=True):
     """An exchange, and the step of the probe to which it belongs."""
 
     step: str
@@ -169,8 +166,7 @@ class NamedExchange:
     exchange: Exchange
 
 
-@dataclass(slots=True)
-class Transcript:
+class Transcript(Struct):
     """The exchanges of one probe, with a limit on the bytes kept. `rows` are those that belong to a named step."""
 
     exchanges: list[Exchange] = field(default_factory=list)

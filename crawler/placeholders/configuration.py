@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.placeholders.accepted_values import find_accepted_for, find_accepted_values
 from crawler.placeholders.missing_inputs import find_named_inputs
@@ -17,8 +19,7 @@ MAX_PLACEHOLDERS: Final = 60
 """Placeholders of one target."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenInput:
+class GivenInput(Struct, frozen=True):
     """The name of an input and the kind of its placeholder. `declared` False: only an error message named it."""
 
     place: InputPlace
@@ -27,8 +28,7 @@ class GivenInput:
     declared: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+class Configured(Struct, frozen=True):
     """A target with the complete `environment` and `arguments` of its process, and the inputs with placeholders."""
 
     target: Target

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from crawler.archives.folder import open_regular_file
 from crawler.collectors.package.document_fields import as_repository_url
@@ -37,8 +38,7 @@ MAX_BYTES: Final = 1024 * 1024
 _LONGEST: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifests:
+class Manifests(Struct, frozen=True, kw_only=True):
     """What the manifests state; an unreadable one is empty and named in `unread`, with the reason."""
 
     npm: Mapping[str, Any] | None = None

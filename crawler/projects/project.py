@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
 from crawler.archives.folder import decode_path
@@ -23,8 +23,7 @@ _UNNAMED: Final = "unnamed"  # the folder's own name differs between machines
 _NPM_FILE: Final = re.compile(r"(?P<name>.+?)-(?P<version>[0-9]+\.[0-9]+\.[0-9]+.*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class Project(Struct, frozen=True, kw_only=True):
     """`root` is the repository around the folder `subfolder`, or the folder itself; for an archive it is the file.
 
     `origin` is WHOLE for the folder of a repository. Other folders are ARCHIVE too: an unpacked package lacks files

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from packaging.utils import canonicalize_name
 
 from crawler.projects.manifests import Manifests
@@ -27,8 +28,7 @@ _SHOWN: Final = 200  # characters of a path
 _NAMED_LIKE_SERVERS: Final = re.compile(r"mcp|server", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """A command line in the folder of the project, and where it was stated, such as `bin of package.json`."""
 
     words: tuple[str, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, TypeAlias, TypeVar
 
 import httpx
+from msgspec import Struct
 
 from crawler.http.failures import WireFailure
 from evidence.canonical import NotJson
@@ -23,8 +23,7 @@ MAX_BODY: Final = 32 * 1024 * 1024
 _RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegistryRetryPolicy:
+class RegistryRetryPolicy(Struct, frozen=True, kw_only=True):
     """At most `attempts` for each document, with waits that double from `first` to `longest` seconds.
 
     A Retry-After above `longest_asked` ends the walk; a later run resumes it.

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json
 
@@ -22,8 +23,7 @@ _PATH_STEP: Final = 40
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(Struct, frozen=True):
     """A place where a value does not match its shape."""
 
     path: str
@@ -34,8 +34,7 @@ class Mismatch:
         return f"{self.path or 'entry'}: expected {self.expected}, found {self.found}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(Struct, frozen=True, kw_only=True):
     """A string without control characters, optionally with a maximum length, a pattern or a list of values."""
 
     shortest: int = 0
@@ -46,27 +45,23 @@ class Text:
     refused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """A boolean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Struct, frozen=True):
     """An array whose elements have one shape."""
 
     of: Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """An object used as a map whose values have one shape."""
 
     of: Shape
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Members:
+class Members(Struct, frozen=True, kw_only=True):
     """An object: the shapes of known members, required members, and whether unknown members are refused."""
 
     known: Mapping[str, Shape] = field(default_factory=dict)
@@ -75,8 +70,7 @@ class Members:
     closed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ByType:
+class ByType(Struct, frozen=True):
     """An object whose `type` (or another member) selects its shape."""
 
     kinds: Mapping[str, Members]

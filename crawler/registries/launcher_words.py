@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import UnusableAddress, parse_requirement
@@ -53,8 +53,7 @@ _PYTHON: Final = re.compile(r"(?:c?python)?@?(3\.\d{1,2})(?:\.\d{1,3})?")
 _TWO_WORDS: Final = re.compile(r"(run|-m|--from|--with|--python)\s+(\S+)")
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """What the launcher's words said so far."""
 
     package: str

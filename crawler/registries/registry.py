@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from evidence.model import ServerRef, Status
 
@@ -14,8 +15,7 @@ PAGE_SIZE: Final = 100
 _STATUS_ORDER: Final = (Status.ACTIVE, Status.DEPRECATED, Status.DELETED, Status.INVALID)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """References, and the cursor for the next page; None after the last page."""
 
     refs: tuple[ServerRef, ...]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.addresses import (
     UnusableAddress,
@@ -46,8 +48,7 @@ _PACKAGE_TYPES: Final = {
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 
 
-@dataclass(frozen=True, slots=True)
-class ReachableTargets:
+class ReachableTargets(Struct, frozen=True):
     """The targets of a server, best first, and why the other declared ones cannot be used."""
 
     targets: tuple[Target, ...]

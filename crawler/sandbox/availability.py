@@ -8,8 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawler.sandbox.kernel import syscalls
 from crawler.sandbox.kernel.user_ids import INSTALLER_UID
@@ -23,8 +24,7 @@ TRIAL = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+class Availability(Struct, frozen=True):
     """Whether a runtime is available; if not, `why`, and the `fix` for the user. `detail` describes what was found."""
 
     ok: bool

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from crawler.http.address_guard import AddressGuard
 from crawler.sandbox.engines.container_runtime import Containers
@@ -20,8 +21,7 @@ from crawler.sandbox.runtime_selection import check_runtime, choose_image_engine
 from evidence.model import Absent, Reason
 
 
-@dataclass(slots=True)
-class ImageEngine:
+class ImageEngine(Struct):
     """Finds and opens the engine for images once."""
 
     wanted: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
@@ -23,8 +24,7 @@ _PYTHON = re.compile(r"3\.\d{1,2}")
 _PYPI_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z0-9._, -]*\])?")
 
 
-@dataclass(frozen=True, slots=True)
-class PackageFile:
+class PackageFile(Struct, frozen=True):
     """A package in a file of this machine, by its SHA-256. `needs`: a package that it depends on, empty for none."""
 
     path: Path
@@ -33,8 +33,7 @@ class PackageFile:
     requires_python: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PackageSpec:
+class PackageSpec(Struct, frozen=True):
     """A package to install. `version`: exact, or a tag of the npm index; None: the newest.
 
     `as_of`: the release date as of which the dependencies are resolved; RELEASE while it is not known, empty for today.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from crawler.sandbox.boxes import bubblewrap
 from crawler.sandbox.boxes.box import Box
@@ -28,8 +29,7 @@ class Runtime(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Bubblewrap:
+class Bubblewrap(Struct, frozen=True):
     """Namespaces, a system call filter and resource limits of the kernel; needs no daemon."""
 
     name: str = "bubblewrap"

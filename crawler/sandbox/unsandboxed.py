@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawler.launcher import LaunchedServer
 from crawler.sandbox.boxes.process_tree import ContainedProcess
@@ -14,8 +15,7 @@ from crawler.sandbox.kernel.limits import RUN, Limits
 from evidence.model import Absent, Reason, Target, TargetType
 
 
-@dataclass(frozen=True, slots=True)
-class UnsandboxedLauncher:
+class UnsandboxedLauncher(Struct, frozen=True):
     """Starts command targets with the user's environment and permissions; refuses packages, which are untrusted."""
 
     environ: Mapping[str, str]

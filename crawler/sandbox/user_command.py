@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from crawler.sandbox.boxes.box import Bind
 from crawler.sandbox.install.entrypoints import NODE, PYTHON, choose_interpreter
@@ -14,8 +15,7 @@ PROJECT = "/project"
 ENVIRONMENTS = (".venv", "venv", "env")
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedCommand:
+class ResolvedCommand(Struct, frozen=True):
     """A command line inside the box, with its mounts and environment."""
 
     argv: tuple[str, ...]

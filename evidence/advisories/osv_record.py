@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeGuard
+
+from msgspec import Struct
 
 from evidence.lockfiles.lockfile import Ecosystem
 from evidence.lockfiles.versions import normalize_package_name
@@ -36,24 +37,21 @@ class InvalidAdvisory(ValueError):
     """The value is not an OSV record; the message states the expectation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A version at which a range changes; `kind` is one of EVENTS."""
 
     kind: str
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """A range of versions. `semver`: ordered by SemVer 2.0; otherwise in the order of its ecosystem."""
 
     semver: bool
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Affected:
+class Affected(Struct, frozen=True, kw_only=True):
     """The statement of an advisory about one package. `ecosystem` has no suffix, `name` is normalised."""
 
     ecosystem: str
@@ -62,16 +60,14 @@ class Affected:
     ranges: tuple[Range, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vector:
+class Vector(Struct, frozen=True, kw_only=True):
     """A CVSS vector; `type` is CVSS_V2, CVSS_V3 or CVSS_V4."""
 
     type: str
     score: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advisory:
+class Advisory(Struct, frozen=True, kw_only=True):
     """A record. Dates are RFC 3339 texts, empty when missing; `word` is the database's own severity.
 
     `informational` is RustSec's class of records that are not vulnerabilities by themselves: unmaintained, unsound,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.advisories.aliases import group_aliases
 from evidence.advisories.osv_record import Advisory, Affected, normalize_name, parse_timestamp
@@ -34,8 +35,7 @@ class UnmatchedReason(StrEnum):
     NOT_ANSWERED = "not_answered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class Package(Struct, frozen=True, kw_only=True):
     """One version of one package that a server is built from. `version` is None when unknown; `raw` is the original
     text. `via` and `imported` are those of the dependency.
     """
@@ -55,24 +55,21 @@ class Package:
         return self.ecosystem, normalize_name(self.ecosystem, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """An advisory that names a package, and its statements about it. Withdrawn advisories are no candidates."""
 
     id: str
     parts: tuple[Affected, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AdvisoryMatch:
+class AdvisoryMatch(Struct, frozen=True):
     """An advisory that affects a package."""
 
     package: Package
     id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchResult:
+class MatchResult(Struct, frozen=True, kw_only=True):
     """The number of compared versions, the matches, and packages without a complete result."""
 
     checked: int

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
 from cvss import CVSS2, CVSS3, CVSS4  # type: ignore[import-untyped]
 from cvss.exceptions import CVSSError  # type: ignore[import-untyped]
+from msgspec import Struct
 
 from evidence.advisories.osv_record import Advisory, Vector
 from evidence.kinds.advisories import Severity
@@ -27,8 +27,7 @@ _WORDS: Final = {
 _WORST_FIRST: Final = tuple(Severity)
 
 
-@dataclass(frozen=True, slots=True)
-class Rating:
+class Rating(Struct, frozen=True):
     """A severity with its score and vector, both empty when it comes from a word or a class."""
 
     severity: Severity = Severity.UNKNOWN

@@ -7,9 +7,10 @@ that the alarm remains until an operator approves the new listing or the server 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.canonical import Json, canonical_json
 from evidence.derive.escalation import find_escalations
@@ -31,16 +32,14 @@ MAX_CHANGES: Final = 2_000
 """Changes that the body lists. The alarm considers all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedDrift:
+class DerivedDrift(Struct, frozen=True):
     """The content of a drift record. `is_clean`: the listing was scanned for it, and the scan found nothing."""
 
     content: Observed | Absent
     is_clean: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Signals:
+class _Signals(Struct, frozen=True):
     """Poisoning patterns by place, the (place, pattern) pairs with high confidence, and whether nothing was found."""
 
     at: Mapping[str, tuple[str, ...]]

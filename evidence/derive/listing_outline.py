@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.authority import classify_tools
 from evidence.canonical import Json, Uncanonicalisable, canonical_json, sha256
@@ -27,8 +28,7 @@ _COMPARED: Final = {
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class Outline(Struct, frozen=True, kw_only=True):
     """Values by place, authority and hints of each tool, and the lists that were read to their end."""
 
     values: Mapping[str, Json]

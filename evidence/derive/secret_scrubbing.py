@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.kinds import listing, registration, secrets

@@ -26,10 +26,11 @@ defines it. `cut` names the parts that our own bounds cut.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import array_or_empty, object_or_empty, objects_in, read_members, text_or_empty
@@ -74,8 +75,7 @@ class AccessClass(StrEnum):
 _ASKING: Final = {*(one for one in AccessClass if one.is_gated), AccessClass.PAYMENT}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True):
     """The answer that denies access. `reason` is an evidence Reason's value."""
 
     step: str
@@ -85,8 +85,7 @@ class Gate:
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Challenge:
+class Challenge(Struct, frozen=True, kw_only=True):
     """One authentication challenge of the gate; names of parameters in lower case."""
 
     scheme: str
@@ -94,8 +93,7 @@ class Challenge:
     parameters: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataAttempt:
+class MetadataAttempt(Struct, frozen=True, kw_only=True):
     """One request for a metadata document."""
 
     by: str
@@ -122,8 +120,7 @@ class MetadataAttempt:
         return f"HTTP {self.status}" if passing or self.location else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuthorizationServer:
+class AuthorizationServer(Struct, frozen=True, kw_only=True):
     """One authorization server and the requests for its metadata."""
 
     issuer: str
@@ -135,8 +132,7 @@ class AuthorizationServer:
         return next((attempt for attempt in self.attempts if attempt.document is not None), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InvalidTokenResult:
+class InvalidTokenResult(Struct, frozen=True, kw_only=True):
     """The result for a bearer token that cannot be valid. `outcome` is ACCEPTED or an evidence Reason's value."""
 
     step: str
@@ -145,8 +141,7 @@ class InvalidTokenResult:
     detail: str
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(Struct, frozen=True, dict=True):
     """Typed, tolerant view of an access body."""
 
     body: Mapping[str, Json]

@@ -37,9 +37,10 @@ observation are those of an earlier run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import count_or_zero, object_or_empty, objects_in, read_members, strings_in, text_or_empty
@@ -78,8 +79,7 @@ _REACHES: Final = {reach.value: reach for reach in Reach}
 NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True):
     """One flaw in one version of one package. Dates are RFC 3339 texts, empty where unknown."""
 
     ids: tuple[str, ...]
@@ -110,8 +110,7 @@ class Group:
         return not (self.scopes and self.scopes <= NOT_AT_RUNTIME)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmatched:
+class Unmatched(Struct, frozen=True, kw_only=True):
     """A dependency without a result, and why."""
 
     ecosystem: str
@@ -120,8 +119,7 @@ class Unmatched:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advisories:
+class Advisories(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of an advisories body. The totals include what the bounds cut off."""
 
     checked: int

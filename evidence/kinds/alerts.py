@@ -15,8 +15,9 @@ Observation: `looked_at`, when the content was last confirmed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import parse_json
 from evidence.json_members import object_or_empty, objects_in, read_members, text_or_none
@@ -27,8 +28,7 @@ SCHEMA: Final = 1
 TRAITS: Final = Traits(private=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
+class Alert(Struct, frozen=True, kw_only=True):
     """One advisory that affects one manifest of the repository, as the host reports it."""
 
     id: str
@@ -43,8 +43,7 @@ class Alert:
     manifest: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alerts:
+class Alerts(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of an alerts body."""
 
     alerts: tuple[Alert, ...] = ()

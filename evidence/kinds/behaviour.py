@@ -19,8 +19,9 @@ Texts come from the server and may be false: they are read from the server's mem
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from evidence.canonical import Json, canonical_json, parse_json
 from evidence.json_members import object_or_empty, objects_in, read_members
@@ -40,8 +41,7 @@ MAX_LENGTH: Final = 200
 T = TypeVar("T", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Contact:
+class Contact(Struct, frozen=True):
     """An address or a UNIX socket that the server tried to reach; `port` is None without a port or for a short-lived
     one.
     """
@@ -50,16 +50,14 @@ class Contact:
     port: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decoy:
+class Decoy(Struct, frozen=True):
     """A decoy file that the server opened or changed."""
 
     path: str
     changed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Behaviour:
+class Behaviour(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of a behaviour body. `decoys` is None when they were not monitored."""
 
     contacts: tuple[Contact, ...] = ()

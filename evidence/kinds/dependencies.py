@@ -21,9 +21,10 @@ list was cut. The record is Absent when there is neither a lockfile, nor a list,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import object_or_empty, objects_in, read_members, text_or_empty
@@ -41,8 +42,7 @@ SBOM: Final = "sbom"
 INSTALLED: Final = "installed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependency:
+class Dependency(Struct, frozen=True, kw_only=True):
     """One package. `version` is None when unknown; `relation` is direct, transitive or unknown; `via` may be empty."""
 
     ecosystem: str
@@ -54,8 +54,7 @@ class Dependency:
     via: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Dependencies:
+class Dependencies(Struct, frozen=True, dict=True):
     """Typed, tolerant view of a dependencies body."""
 
     body: Mapping[str, Json] = field(default_factory=dict)

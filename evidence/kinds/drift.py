@@ -24,9 +24,10 @@ DIGEST: first 32 hexadecimal digits of a SHA-256 for an entry, all 64 for a list
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import array_or_empty, object_or_empty, read_members, strings_in, text_or_empty
@@ -75,8 +76,7 @@ ALARMING: Final = frozenset(
 """Escalations that keep the baseline. The others are reported only, because ordinary releases contain them too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """One place that differs from the approved listing. Escalations of a newer schema are left out."""
 
     at: str
@@ -87,16 +87,14 @@ class Change:
     escalations: tuple[Escalation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovedTool:
+class ApprovedTool(Struct, frozen=True, kw_only=True):
     """The class (`evidence.authority`) and the hints of one approved tool."""
 
     authority: str
     hints: Mapping[str, bool] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approved:
+class Approved(Struct, frozen=True, kw_only=True):
     """The baseline: digests by place, its poisoning signals, and authority and hints of each tool."""
 
     entries: Mapping[str, str] = field(default_factory=dict)
@@ -104,8 +102,7 @@ class Approved:
     tools: Mapping[str, ApprovedTool] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
+class Drift(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of a drift body."""
 
     baseline: str

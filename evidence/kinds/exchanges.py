@@ -41,9 +41,11 @@ next probe is a full one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
@@ -88,8 +90,7 @@ def revision_letter(known: Listing) -> str:
     return "E" if known.era == MODERN else _LETTER.get(known.protocol_version or "", "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class Connection(Struct, frozen=True, kw_only=True):
     """One connection: a session of its own over HTTP, one opening of a process over stdio."""
 
     index: int
@@ -115,8 +116,7 @@ class Connection:
         return session.get("visible") is False or (isinstance(length, int) and length > MAX_SESSION_LENGTH)
 
 
-@dataclass(frozen=True)
-class Received:
+class Received(Struct, frozen=True, dict=True):
     """One message, or text that is not a message. `message` includes its result; `missing` says why it lacks one."""
 
     message: Json = None
@@ -146,8 +146,7 @@ class Received:
         return "method" in self.members and "id" not in self.members
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True, dict=True):
     """One question and everything that was received for it."""
 
     index: int
@@ -252,8 +251,7 @@ class Exchange:
         return self.answer.missing if self.answer else ""
 
 
-@dataclass(frozen=True)
-class Exchanges:
+class Exchanges(Struct, frozen=True, dict=True):
     """Typed, tolerant view of an exchanges body."""
 
     depth: str
@@ -292,13 +290,16 @@ class Exchanges:
             first = exchange
         return first
 
+    def with_exchanges(self, exchanges: Sequence[Exchange]) -> Exchanges:
+        """The same conversation with these exchanges only."""
+        return replace(self, exchanges=tuple(exchanges))
+
     def of(self, *steps: str) -> Iterator[Exchange]:
         """The exchanges of these steps, in the order of the questions."""
         return (exchange for exchange in self.exchanges if exchange.step in steps)
 
 
-@dataclass(frozen=True, slots=True)
-class _Results:
+class _Results(Struct, frozen=True):
     """Finds results that are stored outside of their message."""
 
     earlier: Sequence[Exchange]

@@ -19,8 +19,9 @@ transcript of a server that fell holds no risky question at all, so it does not 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import object_or_empty, objects_in, strings_in, text_or_empty
@@ -31,8 +32,7 @@ SCHEMA: Final = 1
 TRAITS: Final = Traits(private=True, conversation=True, one_night=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fall:
+class Fall(Struct, frozen=True, kw_only=True):
     """One question after which no new client was served."""
 
     question: str
@@ -43,8 +43,7 @@ class Fall:
         return {"question": self.question, "transport": self.transport, "signs": list(self.signs)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Falls:
+class Falls(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of a falls body. `server` is the pair of name and version."""
 
     server: tuple[str, str] = ("", "")

@@ -19,8 +19,9 @@ content may change with every request, so it is read weekly. It may belong to th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
@@ -36,8 +37,7 @@ MAX_RESULT_BYTES: Final = 8 * 1024
 """Bytes of one text in UTF-8. At most eight tools are called, so a body stays below 150 KiB."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handout:
+class Handout(Struct, frozen=True, kw_only=True):
     """One resource or one result of a tool. `name` is the URI or the tool; `why` says why it could not be read."""
 
     name: str
@@ -48,8 +48,7 @@ class Handout:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Handouts:
+class Handouts(Struct, frozen=True):
     """Typed, tolerant view of a handouts body."""
 
     resources: tuple[Handout, ...] = ()

@@ -19,8 +19,9 @@ Observation: `met_at`, the time of the connection; for a launched server `sandbo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.canonical import parse_json
 from evidence.json_members import object_or_empty, read_members, text_or_empty
@@ -33,8 +34,7 @@ TRAITS: Final = Traits(licence=FACTS)
 CONNECT: Final = "connect"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interop:
+class Interop(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of an interop body. `error` is empty when the client reported none."""
 
     client: str

@@ -20,10 +20,11 @@ END is how the walk over the pages ended; see `End`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import array_or_empty, object_or_empty, text_or_empty
@@ -62,8 +63,7 @@ class Undefined(Enum):
 UNDEFINED: Final = Undefined.UNDEFINED
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Struct, frozen=True, dict=True):
     """One entry of a list, tolerant of every shape. `raw` is the entry as received, not always an object."""
 
     raw: Json
@@ -87,8 +87,7 @@ class Item:
         return self.text("description")
 
 
-@dataclass(frozen=True)
-class ItemList:
+class ItemList(Struct, frozen=True, dict=True):
     """One of the four lists with its pages and the end of its walk."""
 
     declared: bool
@@ -106,8 +105,7 @@ class ItemList:
         return self.pages[0] if self.pages else ()
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(Struct, frozen=True, dict=True):
     """Typed, tolerant view of a listing body."""
 
     body: Mapping[str, Json]

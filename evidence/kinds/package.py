@@ -39,8 +39,9 @@ configured a source.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import parse_json
 from evidence.json_members import object_or_empty, read_members, text_or_none
@@ -59,8 +60,7 @@ NPM: Final = "npm"
 PYPI: Final = "PyPI"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
+class Provenance(Struct, frozen=True, kw_only=True):
     """The index's statement about where a version was built; `verification` is empty when it was not verified."""
 
     attested: bool
@@ -69,16 +69,14 @@ class Provenance:
     verification: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
+class Repository(Struct, frozen=True, kw_only=True):
     """The source repository that a package declares: a URL, and a folder inside."""
 
     url: str
     directory: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class Package(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of a package body. None is "not known"; for `yanked` and `deprecated` it is "no"."""
 
     ecosystem: str

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import objects_in
@@ -62,8 +63,7 @@ def _compose_ref(ref: ServerRef) -> bytes:
     return json.dumps(head, separators=(",", ":")).encode()[:-1] + b',"entry":' + ref.entry + b"}"
 
 
-@dataclass(frozen=True)
-class Registration:
+class Registration(Struct, frozen=True, dict=True):
     """Typed, tolerant view of a registration body."""
 
     refs: tuple[Mapping[str, Json], ...]
@@ -119,8 +119,7 @@ class Registration:
         )
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(Struct, frozen=True, dict=True):
     """One object that a registry entry declares, and a label for it."""
 
     label: str

@@ -42,8 +42,9 @@ host did not return, each with its earlier value, or unknown. Over REST alone `p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, TypeVar
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import count_or_none, object_or_empty, objects_in, read_members, text_or_none
@@ -59,8 +60,7 @@ TRAITS: Final = Traits(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contributors:
+class Contributors(Struct, frozen=True, kw_only=True):
     """Persons who committed; `shares` are the commits of the ten most active, in falling order."""
 
     count: int
@@ -69,8 +69,7 @@ class Contributors:
     shares: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Releases:
+class Releases(Struct, frozen=True, kw_only=True):
     """Published releases: how many, the newest one, and the times of the newest 30, newest first."""
 
     count: int
@@ -79,16 +78,14 @@ class Releases:
     dates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tags:
+class Tags(Struct, frozen=True, kw_only=True):
     """Tags of the repository, released or not."""
 
     count: int
     latest_tag: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Threads:
+class Threads(Struct, frozen=True, kw_only=True):
     """Answers to a sample of outsiders' issues or pull requests of the last year; medians in seconds."""
 
     sampled: int
@@ -99,8 +96,7 @@ class Threads:
     unanswered: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Community:
+class Community(Struct, frozen=True, kw_only=True):
     """Files for contributors; `health` is the host's own percentage."""
 
     health: int | None = None
@@ -111,8 +107,7 @@ class Community:
     security: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class Owner(Struct, frozen=True, kw_only=True):
     """The account that owns the repository; `verified` is only known for organisations."""
 
     login: str = ""
@@ -121,8 +116,7 @@ class Owner:
     website: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedAdvisory:
+class PublishedAdvisory(Struct, frozen=True, kw_only=True):
     """An advisory that the repository itself published, for one affected package."""
 
     id: str
@@ -136,8 +130,7 @@ class PublishedAdvisory:
     patched: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
+class Repository(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of a repository body: a missing or malformed member is None."""
 
     name: str

@@ -23,10 +23,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from evidence.canonical import Json, canonical_json, parse_json
 from evidence.json_members import count_or_zero, object_or_empty, read_members
@@ -103,8 +104,7 @@ class SampleObservation(Mapping[str, Json]):
         return repr(dict(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Percentiles:
+class Percentiles(Struct, frozen=True):
     """Median and 95th percentile in milliseconds, by nearest rank, and the number of samples."""
 
     p50: float
@@ -112,8 +112,7 @@ class Percentiles:
     samples: int
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
+class Samples(Struct, frozen=True):
     """Typed, tolerant view of a samples body."""
 
     window_days: int

@@ -24,9 +24,10 @@ In a file of `scan --save` the places are removed: `name`, `ref`, `path` and `co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, canonical_json, parse_json
 from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, read_members, text_or_empty
@@ -53,8 +54,7 @@ class Discount(StrEnum):
     SEQUENCE = "sequence"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretLocation:
+class SecretLocation(Struct, frozen=True, kw_only=True):
     """One place of one secret. `why` is empty when it counts."""
 
     pattern: str
@@ -67,8 +67,7 @@ class SecretLocation:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secrets:
+class Secrets(Struct, frozen=True, kw_only=True):
     """Typed, tolerant view of a secrets body; `size` is its `bytes`."""
 
     origin: str

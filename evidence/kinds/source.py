@@ -45,9 +45,10 @@ Observation: `looked_at`, the time of the reading; `carried` when nothing was do
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import count_or_zero, object_or_empty, objects_in, read_members, strings_in, text_or_empty
@@ -69,8 +70,7 @@ SSE: Final = "sse"
 STREAMABLE_HTTP: Final = "streamable-http"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readme:
+class Readme(Struct, frozen=True, kw_only=True):
     """The README of the server. Parts that it lacks are empty."""
 
     path: str
@@ -85,8 +85,7 @@ class Readme:
     mcp_name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLockfile:
+class SourceLockfile(Struct, frozen=True, kw_only=True):
     """A lockfile of the project: its number of packages, or why it is unknown."""
 
     path: str
@@ -95,16 +94,14 @@ class SourceLockfile:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """A sign of MCP's OAuth in code."""
 
     marker: str
     at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
+class Variable(Struct, frozen=True, kw_only=True):
     """An environment variable that code reads. `required` is None where the code does not show it.
 
     `named` says whether a README names it; None when no README was searched.
@@ -117,8 +114,7 @@ class Variable:
     named: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceTool:
+class SourceTool(Struct, frozen=True, kw_only=True):
     """A tool that code declares; None is a value that the text alone does not determine."""
 
     name: str
@@ -129,8 +125,7 @@ class SourceTool:
     by: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imports:
+class Imports(Struct, frozen=True, kw_only=True):
     """Packages of npm and top modules of Python that code imports, and the modules of the project itself."""
 
     npm: tuple[str, ...] = ()
@@ -139,8 +134,7 @@ class Imports:
     unread: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workflow:
+class Workflow(Struct, frozen=True, kw_only=True):
     """One workflow of GitHub Actions; `why` is empty when it was read completely."""
 
     path: str
@@ -152,16 +146,14 @@ class Workflow:
     untrusted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A file or folder that was not read, and why."""
 
     path: str
     why: str
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True, dict=True):
     """Typed, tolerant view of a source body."""
 
     body: Mapping[str, Json] = field(default_factory=dict)

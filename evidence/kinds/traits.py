@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Final
+
+from msgspec import Struct
 
 import evidence.kinds
 
@@ -20,8 +21,7 @@ FACTS: Final = "Facts observed by the operator of this dataset; its licence is t
 WORDS: Final = "Words of the server itself, which it sends to every client; quoted to check a score."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traits:
+class Traits(Struct, frozen=True, kw_only=True):
     """The traits of one kind."""
 
     private: bool = False

@@ -24,9 +24,10 @@ texts. Latencies are in the record's observation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
@@ -78,8 +79,7 @@ class SkipReason(StrEnum):
     POLICY_OFF = "policy_off"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialCall:
+class TrialCall(Struct, frozen=True, kw_only=True):
     """One call. Members that the body lacks are empty; an unknown outcome is a failure."""
 
     tool: str
@@ -115,8 +115,7 @@ class TrialCall:
         return "credentials" if self.locked and self.outcome is not TrialOutcome.RESULT else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedTool:
+class SkippedTool(Struct, frozen=True, kw_only=True):
     """One tool that was not called, and why."""
 
     tool: str
@@ -128,8 +127,7 @@ class SkippedTool:
     detail: str
 
 
-@dataclass(frozen=True)
-class Trials:
+class Trials(Struct, frozen=True, dict=True):
     """Typed, tolerant view of a trials body."""
 
     policy: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.lockfiles import cargo, composer, go_modules, gradle, maven, nuget, rubygems
 from evidence.lockfiles.lockfile import Ecosystem, Finding, InvalidLockfile, Lockfile, Unreadable, build_lockfile
@@ -14,8 +15,7 @@ from evidence.lockfiles.parsing.bounded import check_size
 from evidence.lockfiles.python import pdm, pipfile, poetry, requirements, uv
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """One format: its id, the ecosystem, the names of its files, and its reader."""
 
     id: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evidence.lockfiles.lockfile import (
     Dependency,
@@ -30,8 +31,7 @@ _TOOLCHAIN = re.compile(r"go(\d+(?:\.\d+)*(?:rc\d+|beta\d+)?)")
 _ALL_INDIRECT_SINCE = (1, 17)
 
 
-@dataclass(slots=True)
-class _Module:
+class _Module(Struct):
     """The statements of a go.mod."""
 
     go: str = ""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 MAX_NAME = 512
 MAX_TEXT = 256
@@ -62,15 +64,13 @@ class Source(StrEnum):
     WORKSPACE = "workspace"
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownVersion:
+class UnknownVersion(Struct, frozen=True):
     """The file contains no concrete version; `raw` is the text in its place (a range, a commit, a tag, or empty)."""
 
     raw: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependency:
+class Dependency(Struct, frozen=True, kw_only=True):
     """One locked package.
 
     `name` is the package that is installed, normalised for its ecosystem; `alias` is the project's own name for it, if
@@ -107,8 +107,7 @@ class FaultKind(StrEnum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """One problem; `line` and `column` count from 1 and are None when the parser does not know them."""
 
     kind: FaultKind
@@ -121,8 +120,7 @@ Finding: TypeAlias = Dependency | Fault
 """A reader's result for one part of a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lockfile:
+class Lockfile(Struct, frozen=True):
     """A file that could be read. With faults, its dependencies are incomplete."""
 
     format: str
@@ -135,8 +133,7 @@ class Lockfile:
         return not self.faults
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """A file without usable content, and why."""
 
     format: str

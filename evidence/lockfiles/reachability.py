@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evidence.lockfiles.lockfile import MAX_VIA, Relation, Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Edges:
+class Edges(Struct, frozen=True):
     """The required and the optional dependencies of one package; nodes are the keys of the file's format."""
 
     needs: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roots:
+class Roots(Struct, frozen=True, kw_only=True):
     """The direct dependencies of a project."""
 
     needs: set[str] = field(default_factory=set)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evidence.lockfiles.lockfile import (
     Dependency,
@@ -24,8 +25,7 @@ _SPEC = re.compile(r"(\S+) \(([^()\s]+)\)$")
 _SOURCES = {"GEM": Source.REGISTRY, "GIT": Source.GIT, "PATH": Source.PATH, "PLUGIN SOURCE": Source.REGISTRY}
 
 
-@dataclass(slots=True)
-class _Gems:
+class _Gems(Struct):
     """What has been read so far."""
 
     specs: list[tuple[str, str, Source, str | None]] = field(default_factory=list)

@@ -5,9 +5,9 @@ The page of every other server is a function of the run, so its entity tag stays
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, or_, select, union
 
 from evidence.model import ServerId, Trigger
@@ -94,8 +94,7 @@ _KEYS: Final = union(
 _SERVERS: Final = select(SERVER.c.id).where(SERVER.c.key.in_(select(_KEYS.c.server_key)))
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedServers:
+class ChangedServers(Struct, frozen=True):
     """The changed servers, and a `version` of the data from which the pages of all other servers are rendered.
 
     The version changes with the published edition of the listing index, with compaction of its run, and with the

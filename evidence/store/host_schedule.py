@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, and_, func, or_, select
 
 from evidence.kinds import drift

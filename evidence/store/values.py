@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json
 from evidence.model import Run, ServerId
@@ -76,8 +77,7 @@ class RunAction(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEvent:
+class RunEvent(Struct, frozen=True, kw_only=True):
     """One entry of a run's trail: who did what to it, when and why."""
 
     at: datetime
@@ -105,8 +105,7 @@ COLLECT_STAGES: Final = (Stage.PROBE, Stage.SANDBOX, Stage.GITHUB, Stage.SCAN)
 """The parts of collecting; each has its own queue."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanPosition:
+class PlanPosition(Struct, frozen=True, kw_only=True):
     """How far the planning of a run is: past all hosts before `host`, and past the servers of `host` up to a key.
 
     Start times count from `began`. `planned` and `carried` are the numbers of servers so far.
@@ -119,8 +118,7 @@ class PlanPosition:
     carried: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
+class RunRow(Struct, frozen=True, kw_only=True):
     """A run and its state; `note` is the reason of the state, where it needs one.
 
     `plan_position` is None until the first servers are planned, and stays after the last. What is published of the run
@@ -142,8 +140,7 @@ class RunRow:
         return bool(self.options.get(RUBRICS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegistryWalk:
+class RegistryWalk(Struct, frozen=True, kw_only=True):
     """The progress of the walk over one registry. `cursor` resumes after the last stored page, which came `at`."""
 
     registry: str
@@ -156,8 +153,7 @@ class RegistryWalk:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunProgress:
+class RunProgress(Struct, frozen=True, kw_only=True):
     """Counts of one run: planned servers, servers done by stage, absent records by (kind, reason).
 
     `carried` planned servers keep their last evidence because they are not due.
@@ -180,8 +176,7 @@ class RunProgress:
         return self.done.get(Stage.SCORE, 0) - self.carried_scored
 
 
-@dataclass(frozen=True, slots=True)
-class PublicationProgress:
+class PublicationProgress(Struct, frozen=True):
     """How many parts of a run there are and how many are done; none of a run that is not being published."""
 
     parts: int = 0
@@ -196,8 +191,7 @@ class PublicationProgress:
         return 0 < self.parts == self.done
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageFailure:
+class StageFailure(Struct, frozen=True, kw_only=True):
     """A server with failed attempts that has not passed a stage."""
 
     server: ServerId
@@ -206,16 +200,14 @@ class StageFailure:
     last_error: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceChange:
+class EvidenceChange(Struct, frozen=True, kw_only=True):
     """The kinds of a server's records whose content or collector differs from that in an earlier run."""
 
     run: str
     kinds: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredScorecard:
+class StoredScorecard(Struct, frozen=True, kw_only=True):
     """One scorecard as stored. `body` is its encoded receipt; `score` is None when nothing was measured."""
 
     server: ServerId
@@ -226,8 +218,7 @@ class StoredScorecard:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptReceipts:
+class KeptReceipts(Struct, frozen=True, kw_only=True):
     """Receipts of a server in an earlier run that also hold in a later one, apart from date and evidence digests."""
 
     run: str
@@ -259,8 +250,7 @@ _NEXT: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectedFinding:
+class DetectedFinding(Struct, frozen=True, kw_only=True):
     """A finding of one scoring. `id` is derived from server, rule, place and content; `content` is a digest.
 
     A finding with the same id in another run is the same finding.
@@ -275,8 +265,7 @@ class DetectedFinding:
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingRow:
+class FindingRow(Struct, frozen=True, kw_only=True):
     """A finding and its disclosure state. `vendor_informed_at` is when its vendor was notified, None before."""
 
     finding: DetectedFinding
@@ -287,8 +276,7 @@ class FindingRow:
     vendor_informed_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disclosure:
+class Disclosure(Struct, frozen=True, kw_only=True):
     """One entry of the audit trail: a change of a finding's state, with operator, time and note.
 
     `recipient` is the notified party, None without a notification.
@@ -302,8 +290,7 @@ class Disclosure:
     recipient: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
+class Approval(Struct, frozen=True, kw_only=True):
     """An operator's approval of a server's listing; `listing` is its digest in the kind `drift`."""
 
     server: ServerId

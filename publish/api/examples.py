@@ -10,10 +10,11 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 ORIGIN: Final = "https://hallmark.example"
 MAX_ITEMS: Final = 2
@@ -30,8 +31,7 @@ _QUERIES: Final[Mapping[str, str]] = {
 _NAME: Final = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleRequest:
+class ExampleRequest(Struct, frozen=True):
     """A request to the example installation; `body` is JSON, or empty."""
 
     method: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from publish.web.problems import PROBLEM_TYPES, ProblemType
 
@@ -13,8 +14,7 @@ _JSON: Final = "application/json"
 _LONGEST: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class OutlinedParameter:
+class OutlinedParameter(Struct, frozen=True):
     """One parameter; `takes` describes its values in words."""
 
     name: str
@@ -24,8 +24,7 @@ class OutlinedParameter:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class OutlinedOperation:
+class OutlinedOperation(Struct, frozen=True):
     """One operation. `command` is a request, `example` shows its response; empty where there is none."""
 
     id: str
@@ -41,16 +40,14 @@ class OutlinedOperation:
     example: str
 
 
-@dataclass(frozen=True, slots=True)
-class OutlinedSubject:
+class OutlinedSubject(Struct, frozen=True):
     """The operations on one subject."""
 
     name: str
     operations: tuple[OutlinedOperation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ApiOutline:
+class ApiOutline(Struct, frozen=True):
     """The outline of the API."""
 
     title: str

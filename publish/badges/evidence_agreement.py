@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.authority import Authority
 from evidence.kinds import access, exchanges, listing, package, registration, trials
@@ -36,8 +37,7 @@ _REMOTE: Final = ("https://", "http://")
 _INDEXED: Final = ("npm:", "pypi:")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One consistency condition in words, and whether it holds."""
 
     name: str

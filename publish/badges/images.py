@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
 from html import escape
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.model import ServerId
 from evidence.store.listing.values import ListedScore, ListedServer
@@ -49,8 +51,7 @@ class BadgeColour(Enum):
 LABEL: Final = "#333a42"
 
 
-@dataclass(frozen=True, slots=True)
-class Badge:
+class Badge(Struct, frozen=True):
     """A label, a message and a text alternative, all possibly untrusted.
 
     `error`: the server is unknown.
@@ -63,8 +64,7 @@ class Badge:
     error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """A badge for a README: address of the image, target of the link, and the code to paste."""
 
     badge: str

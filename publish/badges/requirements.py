@@ -7,9 +7,10 @@ server cannot pass the gate or earn a badge by hiding evidence (docs/decisions/0
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from publish.badges import evidence_agreement, publisher_proofs
 from publish.badges.evidence_agreement import EvidenceReader
@@ -34,8 +35,7 @@ VENDOR_VERIFIED: Final = "vendor-verified"
 SECURITY_SCANNED: Final = "security-scanned"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """One number that is needed. `unit` is `share` (0 to 1), `of 10`, `of 100` or `count`; at least `needs` is enough.
 
     `looks_at` describes what is counted.
@@ -48,8 +48,7 @@ class Requirement:
     looks_at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
+class Criterion(Struct, frozen=True, kw_only=True):
     """What one server has of a requirement; None where nothing could be counted."""
 
     requirement: Requirement
@@ -61,8 +60,7 @@ class Criterion:
         return self.has is not None and self.has >= self.requirement.needs
 
 
-@dataclass(frozen=True, slots=True)
-class Award:
+class Award(Struct, frozen=True):
     """The gate or one badge, with all its criteria."""
 
     id: str
@@ -80,8 +78,7 @@ class Award:
         return any(criterion.has is not None for criterion in self.criteria)
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """The gate and all badges of one server in one run, under one version of the requirements."""
 
     gate: Award
@@ -98,8 +95,7 @@ class Judgement:
         return tuple(award.id for award in self.badges if award.met)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """The input of one server's criteria."""
 
     look: EvidenceReader
@@ -114,8 +110,7 @@ class _Seen:
 _Count = Callable[[_Seen], tuple[Decimal | None, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class BadgeRule:
+class BadgeRule(Struct, frozen=True):
     """The declaration of the gate or of a badge."""
 
     id: str

@@ -10,11 +10,12 @@ import ipaddress
 import re
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from evidence.canonical import NotJson
 from evidence.kinds import package
@@ -46,24 +47,21 @@ class ClaimRefusal(StrEnum):
     TOO_MANY = "too_many"
 
 
-@dataclass(frozen=True, slots=True)
-class ProofPlace:
+class ProofPlace(Struct, frozen=True):
     """Where the proof of one server may be: a URL, the name of a DNS record, `OWNER/REPO`, or the server's words."""
 
     way: ProofMethod
     place: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimWithToken:
+class ClaimWithToken(Struct, frozen=True, kw_only=True):
     """A claim and its token, which is shown once and valid while the claim is proven."""
 
     claim: Claim
     token: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimRefused:
+class ClaimRefused(Struct, frozen=True, kw_only=True):
     """The claim was refused; the message says what was expected and what to do."""
 
     why: ClaimRefusal

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 from evidence.store import Store
@@ -17,8 +18,7 @@ _PUBLIC: Final = (DisputeState.OPEN, DisputeState.ACCEPTED, DisputeState.REJECTE
 MAX_DISPUTES: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeView:
+class DisputeView(Struct, frozen=True, kw_only=True):
     """One public dispute. `reason` is None until an operator approved it; `state` is open, accepted or rejected.
 
     A line of a receipt is disputed when rubric, cited id and place are the same.

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.canonical import Json
 from evidence.model import ServerId
@@ -33,8 +35,7 @@ class DisputeRefusal(StrEnum):
     TOO_MANY = "too_many"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeText:
+class DisputeText(Struct, frozen=True, kw_only=True):
     """The text of a dispute: which line, and why it is wrong. `contact` is for the operator only."""
 
     server: ServerId
@@ -45,32 +46,28 @@ class DisputeText:
     contact: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeFiler:
+class DisputeFiler(Struct, frozen=True, kw_only=True):
     """The filer as an irreversible digest; `owns`: control of the server is proven."""
 
     client: str
     owns: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FiledDispute:
+class FiledDispute(Struct, frozen=True, kw_only=True):
     """The dispute; `again` if this client disputed the line before, in which case the earlier text stays."""
 
     dispute: Dispute
     again: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeRefused:
+class DisputeRefused(Struct, frozen=True, kw_only=True):
     """The dispute was refused; the message says what was expected and what to do."""
 
     why: DisputeRefusal
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class DisputeDecider:
+class DisputeDecider(Struct, frozen=True):
     """The deciding operator: login or token name, and the id of the token, if any."""
 
     who: str

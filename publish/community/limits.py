@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
@@ -15,8 +16,7 @@ MAX_URL: Final = 500
 MAX_ANSWER: Final = 4_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommunityLimits:
+class CommunityLimits(Struct, frozen=True, kw_only=True):
     """Disputes and claims of a client count within 24 hours; those of a server and a line while they are open.
 
     `claim_time` is how long a proof may take, `failures` how often a client may present a token that is none within

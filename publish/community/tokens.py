@@ -10,10 +10,11 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 from evidence.store import Store
@@ -39,16 +40,14 @@ class UnknownScope(ValueError):
     """An unknown scope; the message lists the known ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedToken:
+class CreatedToken(Struct, frozen=True):
     """A token as it is stored, and its text, which cannot be recovered."""
 
     token: ApiToken
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TokenBearer:
+class TokenBearer(Struct, frozen=True):
     """The bearer of a valid token."""
 
     token: ApiToken

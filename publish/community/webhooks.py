@@ -13,12 +13,13 @@ import base64
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 from evidence.store import Store
@@ -42,24 +43,21 @@ class WebhookRefusal(StrEnum):
     TOO_MANY = "too_many"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredWebhook:
+class RegisteredWebhook(Struct, frozen=True, kw_only=True):
     """A webhook, and its secret, which is shown this once."""
 
     webhook: Webhook
     secret: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookRefused:
+class WebhookRefused(Struct, frozen=True, kw_only=True):
     """The webhook was refused; the message says what was expected."""
 
     why: WebhookRefusal
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class ForgedMessage:
+class ForgedMessage(Struct, frozen=True):
     """Why a message is not authentic."""
 
     why: str

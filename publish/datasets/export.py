@@ -7,9 +7,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 from evidence.store import RunRow, Store, UnknownRun
@@ -34,8 +35,7 @@ class FolderNotEmpty(ValueError):
     """The folder exists and is no snapshot that could be replaced."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportOrder:
+class ExportOrder(Struct, frozen=True, kw_only=True):
     """Options of an export. `earlier` is the folder of the previous snapshot, for the changelog.
 
     With `archive` the folder also holds all of its files as one archive, and the SHA-256 of that. `hidden` are servers

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
+
+from msgspec import Struct
 
 from evidence.derive.secret_scrubbing import are_free_of_secrets
 from evidence.model import Absent, Record, Run, Server
@@ -28,8 +29,7 @@ CELL_LIMIT = 1_000
 _FORMULA = frozenset("=+-@＝＋－＠")
 
 
-@dataclass(frozen=True, slots=True)
-class CsvRow:
+class CsvRow(Struct, frozen=True):
     """The input of one row: a server under one rubric. `card` is the receipt as JSON values."""
 
     run: Run
@@ -38,8 +38,7 @@ class CsvRow:
     card: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class CsvColumn:
+class CsvColumn(Struct, frozen=True):
     """One column. `volatile` ones differ between equal runs, and the comparable form leaves them out.
 
     Those `of_card` are about one receipt; all others are the same in every row of a server.

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 import orjson
+from msgspec import Struct
 
 from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_body
 from evidence.model import Absent, Dossier, Record, Run
@@ -26,8 +26,7 @@ _ESCAPED_ELSEWHERE: Final = b"\x7f"
 """The one ASCII character that the dataset escapes and a receipt does not."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileForm:
+class FileForm(Struct, frozen=True):
     """JSON Lines or CSV. The comparable form has no run id, times or durations."""
 
     format: FileFormat

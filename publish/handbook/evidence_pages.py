@@ -6,7 +6,8 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 import evidence.kinds
 from evidence.model import Reason
@@ -15,8 +16,7 @@ from scoring.engine import catalogue
 from scoring.engine.rule import Rule
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceKind:
+class EvidenceKind(Struct, frozen=True):
     """One kind of evidence as its module declares it."""
 
     name: str

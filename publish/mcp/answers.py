@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import Server, server_id
 from evidence.store import BadCursor, Store, UnknownRubric
@@ -57,8 +58,7 @@ class Unanswerable(Exception):
     """The question cannot be answered; the message says what was expected and found, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class McpAnswers:
+class McpAnswers(Struct, frozen=True):
     """Answers from a store. `base_url` is the site's address; `hidden` tells whether a server must not be shown."""
 
     store: Store

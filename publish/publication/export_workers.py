@@ -12,8 +12,10 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
 from typing import IO, Any, Final, Self
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from evidence.store import Store, open_store
 from publish.formats.run_files import FileForm
@@ -31,8 +33,7 @@ class ExportWorkerFailed(RuntimeError):
     """An export process ended early, which is a failure of Hallmark. The run can be published again."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunExporter:
+class RunExporter(Struct, frozen=True):
     """Exports with up to `processes` processes, which read the store at a URL; with one, in this process."""
 
     url: str

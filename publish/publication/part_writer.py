@@ -9,9 +9,10 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+
+from msgspec import Struct
 
 from evidence.model import Run, ServerId
 from evidence.store import Store
@@ -62,8 +63,7 @@ class FileDigests:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenParts:
+class WrittenParts(Struct, frozen=True):
     """The parts of a run together: the digests of each in their order, and the numbers of the dashboard."""
 
     digests: Sequence[Mapping[str, Any]]

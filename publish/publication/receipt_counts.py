@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from publish.disclosure import WITHHELD, private_rule_ids
 from publish.views.server_summary import FailureCount, FailureCounter
@@ -14,8 +15,7 @@ from publish.views.server_summary import FailureCount, FailureCounter
 _PARTS: Final = ("dimensions", "components")
 
 
-@dataclass
-class ReceiptCounts:
+class ReceiptCounts(Struct, dict=True):
     """Counts by rubric version. Findings of Hallmark's own scans are never included, whether disclosed or not.
 
     It contains no text of a server: a criterion is named by its published id.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.model import Dossier, Run
 from evidence.store import RunRow, Store, StoredScorecard, UnknownRun
@@ -20,16 +21,14 @@ _TIMES = ("as_of",)
 ReceiptFilter: TypeAlias = Callable[[Sequence[StoredScorecard]], Sequence[StoredScorecard]]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedBatch:
+class ExportedBatch(Struct, frozen=True):
     """The encoded lines of a batch of servers, one part for each form."""
 
     servers: int
     parts: Sequence[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerShare:
+class WorkerShare(Struct, frozen=True):
     """The share of one process: the batches `number`, `number + of`, and so on."""
 
     number: int = 0

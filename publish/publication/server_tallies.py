@@ -5,9 +5,10 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
 
 from evidence.derive.secret_scrubbing import scrub_text
 from evidence.store import ListedServer
@@ -24,8 +25,7 @@ def name_server(listed: ListedServer) -> dict[str, Any]:
     return {"server": listed.server.id, "name": name, "ref": ref}
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(Struct, frozen=True):
     """A named server with its weight. Sorts by weight; among equal ones, the lowest id is the greatest."""
 
     weight: Decimal
@@ -35,8 +35,7 @@ class _Named:
         return (self.weight, other.named["server"]) < (other.weight, self.named["server"])
 
 
-@dataclass
-class Heaviest:
+class Heaviest(Struct, dict=True):
     """The named servers of the greatest weights, independently of the order in which they come."""
 
     most: int
@@ -55,8 +54,7 @@ class Heaviest:
         return [[str(one.weight), one.named] for one in self._found]
 
 
-@dataclass
-class ServerTallies:
+class ServerTallies(Struct, dict=True):
     """Numbers by section and name, the heaviest servers by section, and the counts of the receipts."""
 
     receipts: ReceiptCounts = field(default_factory=ReceiptCounts)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from evidence.canonical import NotJson, parse_json
 from evidence.json_members import objects_in, text_or_empty
@@ -27,8 +28,7 @@ class InvalidBaseline(ValueError):
     """The bytes are not a baseline; the message says what was expected and what was found."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineEntry:
+class BaselineEntry(Struct, frozen=True, kw_only=True):
     """One accepted finding. `rule` and `at` are for people; the fingerprint decides."""
 
     fingerprint: str
@@ -37,8 +37,7 @@ class BaselineEntry:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedBaseline:
+class AppliedBaseline(Struct, frozen=True):
     """The findings with their acceptance. `stale` entries match nothing any more; `unexamined` ones could not be
     compared, because what their rule reads was not collected.
     """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.canonical import NotJson
 from evidence.kinds import advisories, dependencies, secrets, source
@@ -19,8 +20,7 @@ FindLine = Callable[[str, str], int]
 """The line of a file on which a text first stands; 0 when it is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
+class FilePlace(Struct, frozen=True):
     """A file of the project and a line of it; 0 for the whole file. `what` tells findings of one file apart."""
 
     path: str
@@ -28,8 +28,7 @@ class FilePlace:
     what: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePlaces:
+class FilePlaces(Struct, frozen=True, kw_only=True):
     """Places by the paths of findings: `exact` ones, those of tools by name, and lockfiles by `ECOSYSTEM/NAME VERSION`.
 
     `whole` is the file for what is about the project as a whole; None when that has no file.

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from itertools import chain
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.canonical import canonical_json, sha256
 from evidence.kinds import advisories
@@ -59,8 +61,7 @@ FindingKey = tuple[str, str, str]
 """Rule, place in our evidence, and message."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanFinding:
+class ScanFinding(Struct, frozen=True, kw_only=True):
     """One place that breaks a rule. `charged` are the lines of receipts that it costs points in.
 
     `is_judged`: a rubric that decides about the exit code charges for it. `is_violation`: it violates a check that is

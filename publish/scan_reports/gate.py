@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
+
+from msgspec import Struct
 
 from evidence.kinds import listing, source
 from evidence.model import Absent, Dossier, Observed, Reason
@@ -28,8 +29,7 @@ class GateStatus(StrEnum):
     NOT_MEASURED = "not_measured"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True):
     """What is demanded: the least score of the judged rubrics, the levels of checks that must not be violated, and the
     severities that no finding may have.
     """
@@ -39,8 +39,7 @@ class Gate:
     grades: frozenset[FindingGrade] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreDemand:
+class ScoreDemand(Struct, frozen=True):
     """One judged rubric under a minimum. `why` says what is wrong; empty when the score suffices."""
 
     rubric: str
@@ -48,8 +47,7 @@ class ScoreDemand:
     is_our_failure: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateDecision:
+class GateDecision(Struct, frozen=True, kw_only=True):
     """`untested` is why nothing could be listed, in words; empty when the server was tested.
 
     `found` are the findings of a refused severity. `is_read`: the files of the project were read, so that the scan of

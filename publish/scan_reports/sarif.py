@@ -9,10 +9,11 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from evidence.model import Absent, Dossier
 from publish.scan_reports.file_places import FilePlace
@@ -132,8 +133,7 @@ def render_sarif(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
+class _Places(Struct, frozen=True):
     """Writes places as URIs. `server` stands for what is in no file."""
 
     server: str

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from anyio import CapacityLimiter, to_thread
+from msgspec import Struct
 from starlette.types import Scope
 
 from evidence.model import ServerId
@@ -27,8 +27,7 @@ _DIGITS: Final = 32
 _SERVER_PAGE: Final = re.compile(r"/servers/(srv_[0-9a-f]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
+class Edition(Struct, frozen=True):
     """The state of the store from which pages are rendered.
 
     The page of a server follows from `run` alone, unless the server is one of those that `changed` since: a dispute, a

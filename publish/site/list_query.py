@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from msgspec import Struct
+from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 
 from evidence.store.listing.values import SORT_ORDERS, ListingQuery, SortOrder
@@ -26,8 +27,7 @@ FILTERS: Final = (
 _FIRST: Final = ListingQuery()
 
 
-@dataclass(frozen=True, slots=True)
-class ListQuery:
+class ListQuery(Struct, frozen=True):
     """A search and the cursor of one of its pages."""
 
     query: ListingQuery

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
+
+from msgspec import Struct
 
 PLOT_WIDTH: Final = 100.0
 """Width of a line of shares."""
@@ -13,8 +14,7 @@ PLOT_WIDTH: Final = 100.0
 _SPARK: Final = (60.0, 20.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A segment of a stacked bar: its start, its width and what it counts."""
 
     name: str
@@ -23,8 +23,7 @@ class Piece:
     width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A score before and after, on a scale from 0 to 100."""
 
     before: float
@@ -39,8 +38,7 @@ class Span:
         return round(abs(self.after - self.before), 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
+class Stroke(Struct, frozen=True):
     """One bar of a small histogram."""
 
     x: float

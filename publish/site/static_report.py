@@ -8,7 +8,6 @@ import re
 import shutil
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape, unescape
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import httpx
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -57,8 +57,7 @@ class FolderTaken(Exception):
     """The folder contains files that are no report."""
 
 
-@dataclass
-class _Files:
+class _Files(Struct, dict=True):
     """The file of each address that is written."""
 
     folder: Path

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 TextPiece: TypeAlias = tuple[str, bool]
 """A part of a sentence, and whether it is code."""
@@ -24,8 +25,7 @@ class BlockShape(StrEnum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+class TextBlock(Struct, frozen=True):
     """A paragraph or code, which is one line of pieces, or a list, which has one for each item."""
 
     shape: BlockShape

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 MINUS = "−"
 
@@ -74,8 +75,7 @@ def base_weight_share(part: HasBaseWeight, siblings: Iterable[HasBaseWeight]) ->
     return part.base_weight / whole if whole else Decimal(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """One bar of a histogram in plot units, and what it stands for."""
 
     label: str

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """`means` ends "Nothing was measured here:"; `do` addresses the maintainer; `ours` marks our own shortcoming."""
 
     means: str

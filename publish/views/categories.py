@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.store.listing.search_words import split_words
 
@@ -34,8 +35,7 @@ MAX_WORDS: Final = 200
 """Distinct words of each field that are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(Struct, frozen=True):
     """A category: its id for addresses, its title, and its words, which match with or without a plural `s`."""
 
     id: str

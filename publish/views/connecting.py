@@ -9,8 +9,9 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from evidence.model import Server, Target, TargetType
 from evidence.package_inputs import InputPlace
@@ -23,8 +24,7 @@ _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Struct, frozen=True):
     """The command (a URL for a remote) and the JSON of one target."""
 
     command: str

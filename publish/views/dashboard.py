@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from evidence.store import Store
 
 _NONE: Final[Mapping[str, Any]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class DashboardNumbers:
+class DashboardNumbers(Struct, frozen=True):
     """What `publish.publication.dashboard` counted; `run` is None before anything is published."""
 
     run: str | None = None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from publish.text.numbers import base_weight_share, format_number
 from scoring.results import weighting
 from scoring.results.scorecard import Scorecard
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionBar:
+class DimensionBar(Struct, frozen=True):
     """One dimension, from 0 to 10. `low` is guaranteed, up to `high` complete evidence could add.
 
     Both are None if the dimension does not apply to the server. `share` is its share of the score, of 1.

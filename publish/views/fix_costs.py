@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.model import Dossier
 from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids
@@ -21,8 +23,7 @@ _SCALE: Final = Decimal(10)
 """From the 0 to 10 of a dimension to the 0 to 100 of a score."""
 
 
-@dataclass(frozen=True, slots=True)
-class RulePrice:
+class RulePrice(Struct, frozen=True):
     """The cost of a rule's lines under one rubric: points of its score, and the published ids."""
 
     rubric: str
@@ -30,8 +31,7 @@ class RulePrice:
     cites: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleCost:
+class RuleCost(Struct, frozen=True, kw_only=True):
     """One rule that costs points: its remedy, its prices, that of the main rubric first, and where it applies."""
 
     rule: str

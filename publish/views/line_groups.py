@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from scoring.engine.rule import discover_rules
 from scoring.results.scorecard import Line
@@ -14,8 +15,7 @@ from scoring.scopes.base import Param, Scope, Tool
 _NOUNS: Final[Mapping[type[Scope], str]] = {Tool: "tools", Param: "parameters"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineGroup:
+class LineGroup(Struct, frozen=True, kw_only=True):
     """Lines of one rule, in the order of the receipt; a line without a rule is a group of its own."""
 
     lines: tuple[Line, ...]

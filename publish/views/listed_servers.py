@@ -7,8 +7,9 @@ out. So disclosing a finding, or making it private again, changes no row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from evidence.kinds import listing
 from evidence.store import ListedScore, ListedServer
@@ -28,8 +29,7 @@ def make_listing_row(published: PublicServer, run: str, *, controlled: bool = Fa
     return count_server(published, run, controlled=controlled).listed
 
 
-@dataclass(frozen=True, slots=True)
-class CountedServer:
+class CountedServer(Struct, frozen=True):
     """One listed server, and its newest receipts as JSON values for counting."""
 
     listed: ListedServer

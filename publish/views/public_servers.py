@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier, ServerId
@@ -32,8 +34,7 @@ from scoring.results.scorecard import Scorecard
 BATCH_SIZE: Final = 50
 
 
-@dataclass(frozen=True)
-class PublicServer:
+class PublicServer(Struct, frozen=True, dict=True):
     """What is public of one server: its public records and receipts, and its disclosed findings.
 
     `suspect_places` are the paths of its texts with a finding or remark, disclosed or not; an empty path stands for
@@ -65,8 +66,7 @@ class PublicServer:
         return {card.rubric: card for card in self.scorecards}
 
 
-@dataclass(frozen=True, slots=True)
-class ServerOutline:
+class ServerOutline(Struct, frozen=True):
     """The main public receipt of a server, why its listing is absent, and its flags; for pages that show no digests.
 
     Digests in the receipt may be missing, or those of records with private answers.

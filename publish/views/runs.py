@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.kinds import listing
 from evidence.model import Reason, Trigger
@@ -25,8 +26,7 @@ SHOWN: Final = 14
 _WHOLE: Final = (Trigger.NIGHTLY, Trigger.LOCAL)
 
 
-@dataclass(frozen=True, slots=True)
-class AbsenceCount:
+class AbsenceCount(Struct, frozen=True):
     """Number of servers whose listing is absent for one reason. `ours` marks a limitation of Hallmark."""
 
     reason: str
@@ -35,8 +35,7 @@ class AbsenceCount:
     ours: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCounts:
+class RunCounts(Struct, frozen=True, kw_only=True):
     """Progress of a run: planned servers, those that kept earlier evidence, and finished servers by stage.
 
     `outage` is a sentence about what was not collected while Hallmark was offline, empty without an outage.
@@ -61,8 +60,7 @@ class RunCounts:
         return ours / turned if turned > 0 else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunView:
+class RunView(Struct, frozen=True, kw_only=True):
     """One run. `withheld` has time and reason of each refused publication, `thinned` the number of dropped probes."""
 
     id: str

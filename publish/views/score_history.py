@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import Trigger
 from evidence.store.listing.values import HistoryPoint
@@ -24,8 +25,7 @@ _LABELS: Final = 5
 """Labelled marks in a plot; the table has all of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotDot:
+class PlotDot(Struct, frozen=True, kw_only=True):
     """One run. `y` is None without a score; `moved` is the difference to the previous score if they are comparable.
 
     `turn`: the score disappeared or appeared.
@@ -46,8 +46,7 @@ class PlotDot:
     y: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class MethodologyMark:
+class MethodologyMark(Struct, frozen=True):
     """A position where scores before and after cannot be compared. `label` is empty if there is no room for it."""
 
     x: float
@@ -55,8 +54,7 @@ class MethodologyMark:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSeries:
+class ScoreSeries(Struct, frozen=True, kw_only=True):
     """The line of one rubric: strokes between comparable neighbours, marks between the others.
 
     `said` is the text alternative of the plot; `earlier` is the number of runs before it.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from publish.disclosure import NOT_DISCLOSED, UNDER_DISCLOSURE, WITHHELD, WITHHELD_CAP
 from publish.views.server_summary import receipt_lines
@@ -39,8 +40,7 @@ class SecurityStatus(StrEnum):
     NOT_EXAMINED = "not examined"
 
 
-@dataclass(frozen=True, slots=True)
-class SecuritySummary:
+class SecuritySummary(Struct, frozen=True):
     """The status and its sentence, which names what was found, what was searched, and what was not examined."""
 
     status: SecurityStatus

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
+
+from msgspec import Struct
 
 from evidence.kinds import listing
 from evidence.model import Absent, ServerId
@@ -19,8 +20,7 @@ from scoring.engine import catalogue
 from scoring.results.scorecard import Scorecard
 
 
-@dataclass(frozen=True, slots=True)
-class MethodologyTitles:
+class MethodologyTitles(Struct, frozen=True):
     """Titles of rubrics and rules by id; `main` is the id of the default rubric."""
 
     rubrics: Mapping[str, str]
@@ -49,8 +49,7 @@ def order_newest(server: PublicServer) -> list[Scorecard]:
     return order_receipts(list(server.newest_scorecards().values()), methodology_titles().main)
 
 
-@dataclass(frozen=True)
-class ServerInRun:
+class ServerInRun(Struct, frozen=True, dict=True):
     """What is public of one server in one run; `dropped` is set if retention removed the run's records.
 
     `read` returns records and receipts; it is called at most once, and not at all by pages that show neither.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from evidence.kinds import listing
 from evidence.kinds.listing import LISTS, End, Listing
@@ -34,8 +34,7 @@ class MeasuredState(StrEnum):
     NOT_TESTABLE = "not testable"
 
 
-@dataclass(frozen=True, slots=True)
-class RubricMark:
+class RubricMark(Struct, frozen=True):
     """One rubric's result in a table row. `thin` results rest on too little evidence to be compared.
 
     `floor` is the score with everything unmeasured at 0; None if it equals the score.
@@ -55,8 +54,7 @@ class RubricMark:
         return ranking.rank_key_of_columns(floor=floor, coverage=self.coverage, score=self.score, server=server)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerRow:
+class ServerRow(Struct, frozen=True):
     """One server in a table."""
 
     id: ServerId
@@ -73,8 +71,7 @@ class ServerRow:
         return next((mark for mark in self.marks if (mark.rubric, mark.version) == (rubric, version)), None)
 
 
-@dataclass(frozen=True, slots=True)
-class FailureCount:
+class FailureCount(Struct, frozen=True):
     """A criterion that cost points: on how many servers, how often, and how many points in all."""
 
     rubric: str
@@ -87,8 +84,7 @@ class FailureCount:
     example: str
 
 
-@dataclass
-class FailureCounter:
+class FailureCounter(Struct, dict=True):
     """Counts what costs points, server by server."""
 
     _found: dict[tuple[str, int, str, str | None], FailureCount] = field(default_factory=dict)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, field
 
 _HERE: Final = Path(__file__).resolve().parents[1] / "site"
 _TYPES: Final = {".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _DIGITS: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Asset:
+class Asset(Struct, frozen=True):
     """One file as it is served."""
 
     name: str
@@ -32,8 +32,7 @@ def _read() -> Mapping[str, Asset]:
     return MappingProxyType({path.name: Asset(path.name, path.read_bytes(), _TYPES[path.suffix]) for path in files})
 
 
-@dataclass(frozen=True, slots=True)
-class Assets:
+class Assets(Struct, frozen=True):
     """Every style sheet and picture of the site, read once."""
 
     files: Mapping[str, Asset] = field(default_factory=_read)

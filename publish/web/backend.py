@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
+
+from msgspec import Struct
 
 from evidence.model import Server, ServerId
 from evidence.store import Retest
@@ -23,8 +24,7 @@ class RequesterRole(StrEnum):
     OPERATOR = "operator"
 
 
-@dataclass(frozen=True, slots=True)
-class Requester:
+class Requester(Struct, frozen=True):
     """A requester as an irreversible digest, with its role."""
 
     digest: str
@@ -43,8 +43,7 @@ class RetestRefusal(StrEnum):
     TOO_MANY = "too_many"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetestAccepted:
+class RetestAccepted(Struct, frozen=True, kw_only=True):
     """The open re-test of a server; `again` if it existed already. It starts at `ready_at` at the earliest."""
 
     retest: Retest
@@ -52,16 +51,14 @@ class RetestAccepted:
     again: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetestRefused:
+class RetestRefused(Struct, frozen=True, kw_only=True):
     """The re-test was refused; the message says why and what to do."""
 
     why: RetestRefusal
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetestProgress:
+class RetestProgress(Struct, frozen=True, kw_only=True):
     """Progress of a re-test. When it is done, `comparisons` has one for each receipt of its run."""
 
     retest: Retest
@@ -69,8 +66,7 @@ class RetestProgress:
     comparisons: Sequence[Comparison] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLimits:
+class RequestLimits(Struct, frozen=True, kw_only=True):
     """Limits of one client and of one request. A rate of 0 is no limit; sizes are bytes."""
 
     rate: float = 10.0
@@ -82,8 +78,7 @@ class RequestLimits:
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operator:
+class Operator(Struct, frozen=True, kw_only=True):
     """The operator of this installation, as shown to visitors."""
 
     contact_url: str = ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from fastapi import Request
 from jinja2 import Environment
 from markupsafe import Markup, escape
+from msgspec import Struct, field
 from starlette.responses import HTMLResponse, Response
 
 from evidence.model import Server
@@ -36,8 +36,7 @@ _JOINTS: Final = re.compile(r"(?<=[/._@:-])(?=[^\W_])")
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class SiteContext:
+class SiteContext(Struct, frozen=True):
     """The store, the backend and the templates. `lifespans` are entered while the app runs."""
 
     store: Store

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -19,8 +19,7 @@ RETRY_SECONDS: Final = 5
 Handler: TypeAlias = Callable[[Request, Exception], Response]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorHandlers:
+class ErrorHandlers(Struct, frozen=True, kw_only=True):
     """How an application answers each kind of failure."""
 
     http_error: Handler

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, NotRequired
 
 import orjson
+from msgspec import Struct
 from pydantic import ConfigDict, Field, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
@@ -16,8 +17,7 @@ PROBLEM_GUIDE: Final = "/api"
 """The page that documents every type of problem, each under its slug."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemType:
+class ProblemType(Struct, frozen=True):
     """One type of problem; `meaning` is its documentation, `example` a detail as it may be found."""
 
     status: int

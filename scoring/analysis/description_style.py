@@ -7,8 +7,9 @@ chosen so that the verdicts agree with the reference on every recorded capture.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from scoring.scopes.base import Tool
 from scoring.text.javascript import compile_pattern, utf16_length
@@ -21,8 +22,7 @@ _MARKS: Final = ("example", "for instance", "such as", "e.g.")
 _EXAMPLE: Final = compile_pattern(r"\b(?:example|for instance|such as)\b|\be\.g\.")
 
 
-@dataclass(frozen=True, slots=True)
-class DescriptionStyle:
+class DescriptionStyle(Struct, frozen=True):
     """The properties by which descriptions are compared."""
 
     verb_first: bool

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.kinds.package import NPM, PYPI
 from scoring.vocabularies import well_known_packages
@@ -39,8 +40,7 @@ _PAIRS: Final = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 _ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
-@dataclass(frozen=True, slots=True)
-class Imitation:
+class Imitation(Struct, frozen=True):
     """A well-known name that a reader may take this one for, and why."""
 
     original: str
@@ -82,8 +82,7 @@ def is_known_namespace(name: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
+class _Index(Struct, frozen=True):
     """Known names by their look, by their letters without separators, and by themselves without one character."""
 
     looks: Mapping[str, str]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.kinds import listing, source
 from evidence.kinds.exchanges import revision_letter
@@ -70,8 +71,7 @@ def ask_questions(dossier: Dossier, questions: Sequence[Question]) -> Assessment
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.pinned_versions()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Group:
+class _Group(Struct, frozen=True, eq=False):
     """Questions about the same pages that read the same kind of evidence."""
 
     pages: Pages
@@ -79,8 +79,7 @@ class _Group:
     asked: tuple[AskedRule, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Groups of distinct questions, and every question with the one that has the same outcome."""
 
     groups: tuple[_Group, ...]

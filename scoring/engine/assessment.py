@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+
+from msgspec import Struct
 
 from evidence.kinds import listing, source
 from evidence.model import Dossier, ServerId
@@ -14,8 +15,7 @@ from scoring.engine.walk import Pages, Walk
 from scoring.results.outcome import Outcome
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True, dict=True):
     """A rule with a value for every parameter, and the pages that it judges."""
 
     rule: str
@@ -34,8 +34,7 @@ class Question:
         return self._hash  # computed several times for each server, and the hash of an enum is slow
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assessment:
+class Assessment(Struct, frozen=True, kw_only=True, dict=True):
     """The outcome of every question about one dossier. Rubrics are pure functions of it."""
 
     dossier: Dossier

@@ -33,7 +33,7 @@ _ADDITIONAL: Final[Mapping[type[Scope], frozenset[str]]] = {
 
 def reads_date(question: Question) -> bool:
     """Whether the outcome may depend on the date of the evidence: the things of the rule's scope hold the moment."""
-    return "moment" in discover_rules()[question.rule].scope.__dataclass_fields__
+    return "moment" in discover_rules()[question.rule].scope.__struct_fields__
 
 
 def kinds_of_rubric(rubric: Rubric) -> frozenset[str]:

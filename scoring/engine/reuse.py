@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evidence.kinds import drift, samples
 from evidence.model import Dossier, Observed
@@ -21,8 +23,7 @@ CONFINED: Final = frozenset({drift.KIND, samples.KIND})
 """Kinds that decide components and nothing else, such as a cap. They change in most nights of an unchanged server."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(Struct, frozen=True):
     """The kinds of evidence that questions of a rubric read: all but the confined ones, those of dated questions, and
     those of questions that read a confined one.
     """
@@ -50,8 +51,7 @@ def find_stale_questions(
     return _complete(rubric, reading, stale) if stale else ()
 
 
-@dataclass(frozen=True, slots=True)
-class KeptParts:
+class KeptParts(Struct, frozen=True):
     """The dimensions of an earlier scorecard that stay as they are, and components of the others that stay.
 
     `components` are by `dimension.component`.

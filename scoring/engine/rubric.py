@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, field
 
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rule import ParamValue, Rule, discover_rules
@@ -18,8 +19,7 @@ from scoring.results.scorecard import DimensionScore, Line, Scorecard
 NO_PARAMS: Final[Mapping[str, ParamValue]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Criterion:
+class Criterion(Struct, frozen=True, kw_only=True, dict=True):
     """A rubric's use of a rule. `cites` is the published id; `points` is the cost (or the weight) of one finding."""
 
     cites: str
@@ -40,8 +40,7 @@ class Criterion:
         return Question(self.rule, self.declared.with_defaults(self.params), self.pages)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """Criteria about one scope that are judged together: a thing passes when no criterion has a finding about it.
 
     `otherwise` replaces this check when it has nothing to check, and then has the same weight; its evidence is not
@@ -60,8 +59,7 @@ class Check:
         return (*self.criteria, *(self.otherwise.all_criteria if self.otherwise else ()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
+class Component(Struct, frozen=True, kw_only=True):
     """One named part of a dimension.
 
     Two members are read by `adaptive@2` only. `pooled`: its loss saturates over all checks together, not in each check.
@@ -80,8 +78,7 @@ class Component:
         return tuple(criterion for check in self.checks for criterion in check.all_criteria)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dimension:
+class Dimension(Struct, frozen=True, kw_only=True):
     """One weighted part of a methodology."""
 
     name: str
@@ -90,8 +87,7 @@ class Dimension:
     components: tuple[Component, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cap:
+class Cap(Struct, frozen=True, kw_only=True):
     """The highest value that a gate which is shut allows, and its line of the receipt, with 0 points.
 
     `cost`: points taken before, so that a value below the ceiling loses too; of several caps the highest cost counts.
@@ -104,8 +100,7 @@ class Cap:
     withholds: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictParts:
+class VerdictParts(Struct, frozen=True, kw_only=True):
     """What a verdict is assembled from. `unscorable` is why there is no score whatever the dimensions are.
 
     `caveats` follow from the evidence, apart from those that follow from the dimensions.
@@ -117,8 +112,7 @@ class VerdictParts:
     caveats: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapTerms:
+class CapTerms(Struct, frozen=True, kw_only=True):
     """The published terms of a cap.
 
     `cites` is the id of its line in receipts, `grade` the highest grade under it, `cost` the points that it takes
@@ -134,8 +128,7 @@ class CapTerms:
     withholds: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictMethod:
+class VerdictMethod(Struct, frozen=True, kw_only=True):
     """The two pure steps of a rubric with caps; verification replaces components between them.
 
     `scale` maps guaranteed points to values before caps, by straight lines between its corners.
@@ -147,8 +140,7 @@ class VerdictMethod:
     scale: tuple[tuple[Decimal, Decimal], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rubric:
+class Rubric(Struct, frozen=True, kw_only=True, dict=True):
     """One version of a methodology. `settled` lists our decisions where the published text leaves a question open.
 
     The scores of a `dated` rubric depend on the evidence and on `as_of`, because some of its rules read the date.

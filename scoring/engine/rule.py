@@ -7,10 +7,11 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
 
 from evidence.kinds.exchanges import REVISIONS, Exchange
 from scoring.engine.snippet import Snippet
@@ -37,8 +38,7 @@ class InvalidRule(ValueError):
     """A declaration is incomplete or contradicts itself; the message names the problem."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """A requirement of the specification that a rule checks: id in the table of checks, level and revisions.
 
     `revisions` are letters of `evidence.kinds.exchanges.REVISIONS`; `section` is the path of the page below a revision,
@@ -73,8 +73,7 @@ def info(check: str, revisions: str, section: str = "", **params: ParamValue) ->
     return Requirement(id=check, level=Level.INFO, revisions=revisions, section=section, params=params)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """A question about one scope of the evidence. Calling it yields the answers about one thing."""
 
     id: str

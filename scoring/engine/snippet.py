@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from inspect import cleandoc
+
+from msgspec import Struct
 
 
 class Language(StrEnum):
@@ -18,8 +19,7 @@ class Language(StrEnum):
     YAML = "yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snippet:
+class Snippet(Struct, frozen=True, kw_only=True):
     """`where` says what the text is; `before` is None where the fix adds a text that does not exist yet."""
 
     language: Language

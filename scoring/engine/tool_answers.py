@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
 
 from scoring.engine.assessment import Question
 from scoring.engine.locate import locate_answer
@@ -27,8 +28,7 @@ _LONGEST: Final = 20_000
 """Bytes of a tool that is cached."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedRule:
+class AskedRule(Struct, frozen=True):
     """A question with its rule and the rule's parameters."""
 
     question: Question
@@ -41,8 +41,7 @@ class AskedRule:
         return partial(self.declared.judge, **self.params) if self.params else self.declared.judge
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ToolQuestions:
+class ToolQuestions(Struct, frozen=True, eq=False):
     """Questions that are answered from one tool or one parameter alone."""
 
     asked: tuple[AskedRule, ...]
@@ -60,8 +59,7 @@ rule does not apply.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """The answers about one tool, and what was left unjudged."""
 
     answers: list[_Answer] = field(default_factory=list)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, cast
 
 from evidence.canonical import Json
 from evidence.kinds.exchanges import REVISIONS, Exchanges
@@ -16,34 +16,36 @@ from evidence.kinds.listing import UNDEFINED, Listing
 from scoring.scopes.conversation import Conversation
 
 _CONNECTION: Final = "connection"
-_MEMBERS: Final = frozenset(field.name for field in fields(Exchanges))
 
 
 def build_conversation(
-    *exchanges: dict[str, Any], depth: str = "full", listing: Mapping[str, Any] | None = None
+    *exchanges: dict[str, Any],
+    depth: str = "full",
+    listing: Mapping[str, Any] | None = None,
+    target: Mapping[str, Json] | None = None,
 ) -> Conversation:
     """A conversation of exchanges made by the `*_exchange` functions; `listing` is a listing body."""
     known = Listing(json.loads(json.dumps(listing))) if listing is not None else None
-    return Conversation(at="exchanges", recorded=_UnparsedExchanges.make(exchanges, depth, known), listing=known)
+    recorded = cast("Exchanges", _UnparsedExchanges(exchanges, depth, known, target or {}))
+    return Conversation(at="exchanges", recorded=recorded, listing=known)
 
 
-class _UnparsedExchanges(Exchanges):
+class _UnparsedExchanges:
     """Exchanges that are parsed when they are first read: most processes use no example."""
 
-    @staticmethod
-    def make(exchanges: Sequence[dict[str, Any]], depth: str, listing: Listing | None) -> Exchanges:
-        made = object.__new__(_UnparsedExchanges)
-        vars(made)["_unparsed"] = (exchanges, depth, listing)
-        return made
+    def __init__(
+        self, exchanges: Sequence[dict[str, Any]], depth: str, listing: Listing | None, target: Mapping[str, Json]
+    ) -> None:
+        self._unparsed = (exchanges, depth, listing, target)
+
+    @cached_property
+    def _parsed(self) -> Exchanges:
+        exchanges, depth, listing, target = self._unparsed
+        body = build_exchanges_body(*exchanges, depth=depth) | {"target": dict(target)}
+        return Exchanges.parse(json.dumps(body).encode(), listing)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _MEMBERS or "_unparsed" not in vars(self):
-            raise AttributeError(name)
-        exchanges, depth, listing = vars(self)["_unparsed"]  # kept: another thread may be parsing it too
-        body = json.dumps(build_exchanges_body(*exchanges, depth=depth)).encode()
-        parsed = vars(Exchanges.parse(body, listing))
-        vars(self).update(parsed)
-        return parsed[name]
+        return getattr(self._parsed, name)
 
 
 def build_exchanges_body(*exchanges: dict[str, Any], depth: str = "full") -> dict[str, Json]:

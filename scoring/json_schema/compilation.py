@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from functools import cache
 from typing import Final
 
 import jsonschema_rs
 import orjson
+from msgspec import Struct, field
 
 from evidence.canonical import Json
 from scoring.json_schema import dialects, draft07, ecma_regex, references
@@ -57,14 +57,12 @@ class ValidatorDialect(StrEnum):
     DECLARED = "declared"  # any validator that reads the declared dialect, 2020-12 when none is declared
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(Struct, frozen=True):
     schema: Mapping[str, Json]
     base: str
 
 
-@dataclass
-class SchemaCompiler:
+class SchemaCompiler(Struct, dict=True):
     """Compiles the schemas of one server in order. Ajv keeps one register of `$id`s for all of them."""
 
     reading: ValidatorDialect

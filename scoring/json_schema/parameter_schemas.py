@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from scoring.text.evidence_path import clip_text
@@ -31,8 +32,7 @@ _LEADING: Final = frozenset({*_UNIONS, "$ref", "properties", "items"})
 _REFERENCES_IN_A_ROW: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class ValueSchema:
+class ValueSchema(Struct, frozen=True):
     """A schema that describes a value. `suffix` is its path from the parameter, empty for the parameter itself."""
 
     name: str

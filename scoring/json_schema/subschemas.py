@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from scoring.json_schema.dialects import MAX_DEPTH
@@ -22,8 +23,7 @@ _NAMED: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Subschema:
+class Subschema(Struct, frozen=True):
     """A schema and the steps from the root to it. `reachable`: the steps pass only through `properties`."""
 
     steps: tuple[str, ...]

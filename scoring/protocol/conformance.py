@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import Reason
 from scoring.engine.assessment import Assessment, Question
@@ -41,8 +42,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-@dataclass(frozen=True)
-class ConformanceCheck:
+class ConformanceCheck(Struct, frozen=True, dict=True):
     """One requirement and the rule that judges it."""
 
     requirement: Requirement
@@ -69,8 +69,7 @@ class ConformanceCheck:
         return self.criterion.question
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """The verdict of one check for one server. `why` is the reason when it is inconclusive."""
 
     check: ConformanceCheck

@@ -12,8 +12,9 @@ What is not in a row may be anything. Left out where the schema files are narrow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.kinds.listing import UNDEFINED
@@ -222,8 +223,7 @@ _BLOCKS: Final[Mapping[str, tuple[str, str]]] = {
 """Shapes of the content blocks by their type, with the revisions that define them."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberRow:
+class MemberRow(Struct, frozen=True):
     """One member of a shape."""
 
     revisions: str

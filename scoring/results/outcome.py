@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from evidence.kinds.exchanges import Exchange
 from evidence.model import describe_reason
@@ -33,8 +35,7 @@ WHOLE_SHARE: Final = Decimal(1)
 """The share of a finding that makes the whole thing fail."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One place that breaks a rule. `at` is a path such as `tools/search/query`.
 
     `position` is the place of the thing in the order of the evidence, which receipts follow. A `tolerated` deviation
@@ -51,24 +52,21 @@ class Finding:
     share: Decimal = WHOLE_SHARE
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """One thing that could not be examined, and why."""
 
     at: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerated:
+class Tolerated(Struct, frozen=True):
     """An answer of a rule that is shown and costs no points, about an exchange or a part of the thing judged."""
 
     message: str
     at: str | Exchange = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PartialFailure:
+class PartialFailure(Struct, frozen=True):
     """An answer of a rule: the part `share` of the thing fails. Shares of one thing add up to at most 1.
 
     `at` holds the path segments of the place inside the thing.
@@ -87,8 +85,7 @@ class Undecided(Exception):
     """Raised by a rule when the evidence is not conclusive; the message gives the reason in a few stable words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """The rule checked `checked` things; 0 means that there was nothing to check."""
 
     checked: int
@@ -100,8 +97,7 @@ LIST_FAILED: Final = "list_failed"
 """Reason of a score that a declared list prevents, which could not be read; the detail begins with the list."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotMeasured:
+class NotMeasured(Struct, frozen=True):
     """The rule could not be asked. `reason` is the value of an evidence `Reason` or a word of the rubric.
 
     `detail` is never empty: without one, it has the words of the reason.
@@ -112,7 +108,7 @@ class NotMeasured:
 
     def __post_init__(self) -> None:
         if not self.detail.strip():
-            object.__setattr__(self, "detail", describe_reason(self.reason))
+            force_setattr(self, "detail", describe_reason(self.reason))
 
 
 Outcome: TypeAlias = Measured | NotMeasured

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from scoring.results.outcome import NotMeasured
 
@@ -13,8 +15,7 @@ _TOP_OF_PART = Decimal(10)
 _TOP = Decimal(100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     """One reason for points gained or lost. `cites` is the published id; `points` is signed.
 
     `checked` is the number of things that the check judged; 0 when the methodology does not state it.
@@ -30,8 +31,7 @@ class Line:
     checked: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentScore:
+class ComponentScore(Struct, frozen=True, kw_only=True):
     """One named part of a dimension, on the dimension's scale.
 
     `floor` and `ceiling` are the result with everything unmeasured counted as 0 or as full; the default is the result,
@@ -51,8 +51,7 @@ class ComponentScore:
         _fill_bounds(self, self.result, _TOP_OF_PART)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DimensionScore:
+class DimensionScore(Struct, frozen=True, kw_only=True):
     """One weighted part of a score. Effective weights of measured dimensions sum to 1; NotMeasured ones are 0.
 
     `status` is `measured`, `partial` or `not_testable`, derived from the components.
@@ -67,8 +66,7 @@ class DimensionScore:
     lines: tuple[Line, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scorecard:
+class Scorecard(Struct, frozen=True, kw_only=True):
     """The receipt of one server under one version of one rubric.
 
     `coverage` is the share of the rubric's base weight that was measured (0 to 1). `versions` pins rubric, source
@@ -102,4 +100,4 @@ def _fill_bounds(part: ComponentScore | Scorecard, result: Decimal | NotMeasured
     known = isinstance(result, Decimal)
     for name, unknown in (("floor", Decimal(0)), ("ceiling", top)):
         if getattr(part, name) is None:
-            object.__setattr__(part, name, result if known else unknown)
+            force_setattr(part, name, result if known else unknown)

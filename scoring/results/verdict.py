@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
@@ -16,8 +17,7 @@ NOT_ENOUGH_EVIDENCE: Final = "not_enough_evidence"
 COLLECTOR_FAILED: Final = "collector_failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """`value` and `grade` are None below the published coverage; `status` then says why.
 
     `floor` and `ceiling` bound the value that complete evidence could give. `caps` are the reasons, in words, why the

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final, TypeVar
+
+from msgspec.structs import replace
 
 from evidence.model import Reason
 from scoring.results import arithmetic

@@ -7,9 +7,10 @@ redistribution, and names the components of each dimension; how a component is m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final
+
+from msgspec.structs import replace
 
 from evidence.kinds import listing, samples
 from evidence.kinds.samples import Samples

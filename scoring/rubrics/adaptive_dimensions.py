@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final
+
+from msgspec.structs import replace
 
 from scoring.engine.rubric import Check, Component, Criterion, Dimension
 from scoring.engine.rule import ParamValue, discover_rules

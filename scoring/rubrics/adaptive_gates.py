@@ -7,11 +7,13 @@ hiding the evidence would lift the cap.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.authority import Authority
 from evidence.kinds import access, exchanges, listing, source
@@ -55,8 +57,7 @@ titles and output schemas. Otherwise twice the poison would cost less.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True):
     """One reason to cap a grade. `find` gives the finding or the reason in words, or nothing."""
 
     terms: CapTerms

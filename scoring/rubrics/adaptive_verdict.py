@@ -9,10 +9,11 @@ the caps, and one rounding.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final
+
+from msgspec.structs import replace
 
 from evidence.kinds import listing, source
 from evidence.model import Absent, Reason

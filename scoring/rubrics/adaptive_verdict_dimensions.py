@@ -6,9 +6,10 @@ points; poisoning and secrets are gates (`adaptive_gates`), since finding nothin
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final
+
+from msgspec.structs import replace
 
 from scoring.engine.rubric import Component, Dimension
 from scoring.rubrics.adaptive_dimensions import (

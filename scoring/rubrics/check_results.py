@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.kinds import listing
 from evidence.model import Reason
@@ -23,8 +25,7 @@ HasSubject: TypeAlias = Callable[[Criterion, NotMeasured], bool]
 NOTHING_TO_CHECK: Final = NotMeasured("nothing_to_check", "the server has nothing that this check examines")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """The outcomes of one check's criteria, the number of things checked, and whether the evidence is complete."""
 
     check: Check

@@ -6,10 +6,12 @@ Version 1 is the framework published as v2. How a check is decided is not publis
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evidence.kinds.source import SSE, STREAMABLE_HTTP
 from evidence.model import Reason
@@ -43,8 +45,7 @@ MAX_LINES: Final = 20
 """Findings of one check that get a line each; the first carries the points."""
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(Struct, frozen=True):
     """One category with its points and the deductions of its checks."""
 
     name: str
@@ -147,8 +148,7 @@ def find_grade(score: Decimal) -> str:
     return arithmetic.find_band(score, BANDS, FAILED)
 
 
-@dataclass(frozen=True, kw_only=True)
-class EnterpriseVersion:
+class EnterpriseVersion(Struct, frozen=True, kw_only=True, dict=True):
     """The differences between the versions apart from bands and points.
 
     `code_decides`: code that serves HTTP decides A1 to A3 also where the registration declares stdio only.

@@ -14,10 +14,11 @@ Deviations from version 1, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Criterion, Rubric

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.kinds import access
 from evidence.model import Reason
@@ -44,8 +45,7 @@ _ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProper
 """Members by which an input schema names its parameters in another place."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Loss:
+class _Loss(Struct, frozen=True):
     """What the findings of one check damage: `damage` of `things`, and how much of it each finding causes."""
 
     result: CheckResult

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from scoring.results.scorecard import Line
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.kinds import listing
 from scoring.engine.assessment import Assessment
@@ -88,8 +90,7 @@ _SETTLED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LintVersion:
+class LintVersion(Struct, frozen=True):
     """The differences between the versions apart from their criteria."""
 
     unread_counts_as_empty: bool

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.kinds.exchanges import Exchange
 from evidence.model import Absent, Reason
@@ -54,8 +56,7 @@ class Tier(Enum):
     FAIL = "F"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TierInput:
+class TierInput(Struct, frozen=True, kw_only=True):
     """Counts of one run; raise ValueError for impossible counts."""
 
     must_passed: int

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.kinds import listing
 from scoring.engine.assessment import Assessment
@@ -133,8 +134,7 @@ Positions: TypeAlias = dict[tuple[int, ...], list[Found]]
 """The findings about each tool, by the place of the tool."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correction:
+class Correction(Struct, frozen=True, kw_only=True):
     """Points that a version adds to or takes from what the findings about one tool cost."""
 
     cites: str

@@ -13,9 +13,10 @@ Deviations from version 2, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final
+
+from msgspec.structs import replace
 
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Criterion, Rubric

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
+
+from msgspec import Struct
 
 from evidence import authority
 from evidence.authority import Authority
@@ -20,8 +21,7 @@ from scoring.json_schema.parameter_schemas import ValueSchema
 from scoring.text import javascript, words
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True, dict=True):
     """One thing in the evidence. `at` is its path, `position` its order in the evidence."""
 
     reads: ClassVar[str]
@@ -29,8 +29,7 @@ class Scope:
     position: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListEntry(Scope):
+class ListEntry(Scope, frozen=True, kw_only=True, dict=True):
     """An entry of one of the lists, in any shape that the server sent."""
 
     reads: ClassVar[str] = listing.KIND
@@ -55,8 +54,7 @@ class ListEntry(Scope):
         return words.split_words(self.item.description)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tool(ListEntry):
+class Tool(ListEntry, frozen=True, kw_only=True, dict=True):
     """One tool."""
 
     @cached_property
@@ -85,8 +83,7 @@ class Tool(ListEntry):
         return value if isinstance(value, dict) else {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Param(Scope):
+class Param(Scope, frozen=True, kw_only=True, dict=True):
     """One top-level property of a tool's input schema. Null properties are not walked: they hold no schema."""
 
     reads: ClassVar[str] = listing.KIND
@@ -126,23 +123,19 @@ class Param(Scope):
         return self.tool.places.get(self.name, self.top)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Resource(ListEntry):
+class Resource(ListEntry, frozen=True, kw_only=True, dict=True):
     """One resource."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt(ListEntry):
+class Prompt(ListEntry, frozen=True, kw_only=True, dict=True):
     """One prompt."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PromptArg(ListEntry):
+class PromptArg(ListEntry, frozen=True, kw_only=True, dict=True):
     """One argument of a prompt."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Toolset(Scope):
+class Toolset(Scope, frozen=True, kw_only=True, dict=True):
     """All tools of one server together, for questions across tools."""
 
     reads: ClassVar[str] = listing.KIND
@@ -155,8 +148,7 @@ class Toolset(Scope):
         return tuple((tool, each.authority) for tool, each in zip(self.tools, found, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Said(Scope):
+class Said(Scope, frozen=True, kw_only=True, dict=True):
     """All texts of a server that a model may read."""
 
     reads: ClassVar[str] = listing.KIND
@@ -168,8 +160,7 @@ class Said(Scope):
         return scan_listing_cached(self.listing)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Server(Scope):
+class Server(Scope, frozen=True, kw_only=True, dict=True):
     """The server's self-description and the number of things that it lists."""
 
     reads: ClassVar[str] = listing.KIND
@@ -184,8 +175,7 @@ class Server(Scope):
         return value if isinstance(value, str) else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Registered(Scope):
+class Registered(Scope, frozen=True, kw_only=True, dict=True):
     """All registry entries of one server. `gone` is the host's answer for a repository that does not exist."""
 
     reads: ClassVar[str] = registration.KIND
@@ -193,8 +183,7 @@ class Registered(Scope):
     gone: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegistryObject(Scope):
+class RegistryObject(Scope, frozen=True, kw_only=True, dict=True):
     """One object that a registry entry declares."""
 
     reads: ClassVar[str] = registration.KIND
@@ -206,16 +195,13 @@ class RegistryObject(Scope):
         return value.strip() if isinstance(value, str) else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Package(RegistryObject):
+class Package(RegistryObject, frozen=True, kw_only=True, dict=True):
     """One package of a registry entry."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remote(RegistryObject):
+class Remote(RegistryObject, frozen=True, kw_only=True, dict=True):
     """One remote of a registry entry."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting(RegistryObject):
+class Setting(RegistryObject, frozen=True, kw_only=True, dict=True):
     """One value that a user has to provide: an environment variable of a package or a header of a remote."""

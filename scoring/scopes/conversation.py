@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
+
+from msgspec.structs import replace
 
 from evidence.canonical import Json
 from evidence.kinds import exchanges
@@ -19,8 +20,7 @@ NOT_ASKED: Final = "not_asked"
 """The reason for steps that only a full probe performs."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conversation(Scope):
+class Conversation(Scope, frozen=True, kw_only=True, dict=True):
     """All exchanges with one server under some revisions; `listing` is the listing of the same dossier, if any."""
 
     reads: ClassVar[str] = exchanges.KIND
@@ -39,8 +39,8 @@ class Conversation(Scope):
         """The conversation limited to this transport; cached, because many rules use the same."""
         found = self._by_transport.get(transport)
         if found is None:
-            kept = tuple(one for one in self.recorded.exchanges if one.connection.transport == transport)
-            found = self._by_transport[transport] = replace(self, recorded=replace(self.recorded, exchanges=kept))
+            kept = [one for one in self.recorded.exchanges if one.connection.transport == transport]
+            found = self._by_transport[transport] = replace(self, recorded=self.recorded.with_exchanges(kept))
         return found
 
     @cached_property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -16,8 +15,7 @@ from scoring.scopes.base import Scope
 from scoring.text import evidence_path
 
 
-@dataclass(frozen=True, kw_only=True)
-class HandedOutText(Scope):
+class HandedOutText(Scope, frozen=True, kw_only=True, dict=True):
     """One text that a server handed out."""
 
     reads: ClassVar[str] = handouts.KIND
@@ -29,13 +27,11 @@ class HandedOutText(Scope):
         return scan_handout(self.handed.text, at=self.at)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadResource(HandedOutText):
+class ReadResource(HandedOutText, frozen=True, kw_only=True, dict=True):
     """One resource that was read; its path is `resources/URI/text`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToolResult(HandedOutText):
+class ToolResult(HandedOutText, frozen=True, kw_only=True, dict=True):
     """The result of one tool; its path is `results/TOOL`."""
 
 

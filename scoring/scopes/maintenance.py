@@ -12,9 +12,10 @@ The inputs come from the repository, when that evidence is collected. Why these 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
@@ -22,8 +23,7 @@ from scoring.results.outcome import NotMeasured
 _TOPS: Final = {"contributors": 50, "stars": 5000, "issues": 500}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectSize:
+class ProjectSize(Struct, frozen=True, kw_only=True):
     """The size of a project: committers, stars, and issues and pull requests opened within the last year."""
 
     contributors: int
@@ -31,8 +31,7 @@ class ProjectSize:
     issues: int
 
 
-@dataclass(frozen=True, slots=True)
-class GracePeriod:
+class GracePeriod(Struct, frozen=True):
     """Days without loss and days until no points are left, for the smallest and for the largest projects."""
 
     grace_small: int

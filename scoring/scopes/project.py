@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias
@@ -20,8 +19,7 @@ from scoring.text import timestamps
 ProjectFile: TypeAlias = Literal["licence", "security_policy", "contributing", "ci", "changelog", "readme"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Project(Scope):
+class Project(Scope, frozen=True, kw_only=True, dict=True):
     """A server's project as of one moment: its repository, source and package, as far as they are known."""
 
     reads: ClassVar[str] = repository.KIND
@@ -105,8 +103,7 @@ def _holds(source: Source, file: ProjectFile) -> bool:
     return bool(source.paths(file) if file == "ci" else source.path(file))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Published(Scope):
+class Published(Scope, frozen=True, kw_only=True, dict=True):
     """The package of a server in its index as of one moment, and the registered name of the server."""
 
     reads: ClassVar[str] = package.KIND

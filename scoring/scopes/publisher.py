@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -23,8 +22,7 @@ _SHORTEST: Final = 3
 """Names shorter than this are found in too many others to tie anything together."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Publisher(Scope):
+class Publisher(Scope, frozen=True, kw_only=True, dict=True):
     """A registration with its repository and its package, as far as they are known."""
 
     reads: ClassVar[str] = registration.KIND

@@ -5,7 +5,6 @@ risky questions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from evidence.kinds import falls, interop, samples
@@ -17,8 +16,7 @@ from scoring.scopes.base import Scope
 TOO_FEW: Final = "too_few_samples"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Attempt(Scope):
+class Attempt(Scope, frozen=True, kw_only=True, dict=True):
     """One attempt to connect within the window. `failure` is empty for a success; `window` holds all attempts."""
 
     reads: ClassVar[str] = samples.KIND
@@ -26,16 +24,14 @@ class Attempt(Scope):
     window: Samples
 
 
-@dataclass(frozen=True, kw_only=True)
-class Encounter(Scope):
+class Encounter(Scope, frozen=True, kw_only=True, dict=True):
     """The session of the official client with the server."""
 
     reads: ClassVar[str] = interop.KIND
     seen: Interop
 
 
-@dataclass(frozen=True, kw_only=True)
-class Survival(Scope):
+class Survival(Scope, frozen=True, kw_only=True, dict=True):
     """Whether a fresh client was served after each risky question."""
 
     reads: ClassVar[str] = falls.KIND

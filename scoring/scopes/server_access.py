@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from evidence.canonical import Json
@@ -18,8 +17,7 @@ _BEARER: Final = frozenset({"bearer", "dpop"})
 _LOOPBACK: Final = re.compile(r"https?://(localhost|127(\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Access(Scope):
+class Access(Scope, frozen=True, kw_only=True, dict=True):
     """The access evidence of one server, under some revisions."""
 
     reads: ClassVar[str] = access.KIND

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -18,8 +17,7 @@ _HTTP: Final = frozenset({SSE, STREAMABLE_HTTP})
 _SETTING: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Code(Scope):
+class Code(Scope, frozen=True, kw_only=True, dict=True):
     """The transports and credentials that the source code shows."""
 
     reads: ClassVar[str] = source.KIND
@@ -48,8 +46,7 @@ class Code(Scope):
             raise Undecided("the source was not read completely")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Readme(Scope):
+class Readme(Scope, frozen=True, kw_only=True, dict=True):
     """The README or its absence."""
 
     reads: ClassVar[str] = source.KIND
@@ -64,8 +61,7 @@ class Readme(Scope):
         return readme
 
 
-@dataclass(frozen=True, kw_only=True)
-class Variable(Scope):
+class Variable(Scope, frozen=True, kw_only=True, dict=True):
     """An environment variable that code reads as a secret or requires. `declared` holds the registered names."""
 
     reads: ClassVar[str] = source.KIND
@@ -91,8 +87,7 @@ class Variable(Scope):
         return frozenset(name for text in texts for name in _SETTING.findall(text))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workflow(Scope):
+class Workflow(Scope, frozen=True, kw_only=True, dict=True):
     """A workflow of GitHub Actions in the repository."""
 
     reads: ClassVar[str] = source.KIND

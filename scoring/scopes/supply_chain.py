@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
 
@@ -16,8 +15,7 @@ from scoring.scopes.base import Scope
 from scoring.text import timestamps
 
 
-@dataclass(frozen=True, kw_only=True)
-class Audit(Scope):
+class Audit(Scope, frozen=True, kw_only=True, dict=True):
     """The published advisories about what one server is built from, as of one moment.
 
     `whole`: there is a list of its dependencies, and all are on it. `unlisted` is why there is none.
@@ -47,8 +45,7 @@ class Audit(Scope):
             raise Undecided(f"only the package itself was compared, its dependencies are not known: {self.unlisted}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Locked(Scope):
+class Locked(Scope, frozen=True, kw_only=True, dict=True):
     """The declared dependencies of a project."""
 
     reads: ClassVar[str] = dependencies.KIND
@@ -61,8 +58,7 @@ class Locked(Scope):
         return origin if isinstance(origin, str) else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Searched(Scope):
+class Searched(Scope, frozen=True, kw_only=True, dict=True):
     """The files of a server's source, searched for secrets."""
 
     reads: ClassVar[str] = secrets.KIND
@@ -78,8 +74,7 @@ class Searched(Scope):
         return tuple(first.values())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drifted(Scope):
+class Drifted(Scope, frozen=True, kw_only=True, dict=True):
     """What changed since the listing that was approved."""
 
     reads: ClassVar[str] = drift.KIND

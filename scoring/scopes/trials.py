@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evidence.kinds import trials
@@ -15,8 +14,7 @@ from scoring.scopes.base import Scope
 from scoring.text import evidence_path
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trial(Scope):
+class Trial(Scope, frozen=True, kw_only=True, dict=True):
     """One call. `cut_off`: the server ran in our sandbox without its external services.
 
     `revision` is the letter of the negotiated revision; empty for a version that was not published, or without a

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _ADDRESS: Final = re.compile(
     r"(https?)://(?:[^/?#]*@)?(\[[0-9a-f:.]+\]|[^/?#:@\[\]\s]+)(?::([0-9]{1,5}))?(?=[/?#]|\Z)", re.IGNORECASE
@@ -13,8 +14,7 @@ _LOOPBACK: Final = re.compile(r"(.+\.)?localhost|127(\.[0-9]{1,3}){3}|\[::1\]")
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Scheme and host in lower case, and the port, with the scheme's default port."""
 
     scheme: str

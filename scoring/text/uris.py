@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from scoring.text.evidence_path import clip_text
 
 
-@dataclass(frozen=True, slots=True)
-class UriFlaw:
+class UriFlaw(Struct, frozen=True):
     """A syntax error of a URI. `tolerated`: invalid, but clients read it."""
 
     message: str

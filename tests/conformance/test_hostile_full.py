@@ -6,10 +6,10 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import listing, source
 from evidence.model import Absent

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import time
 from collections.abc import Mapping
 
 import pytest
+from msgspec import structs
 
 from evidence.model import Absent, Reason
 from tests.conformance.mishandling import HASTY, PROBE, Suffered
@@ -55,7 +55,7 @@ TOTAL = 20.0
 def suffered(request: pytest.FixtureRequest) -> Mapping[str, Suffered]:
     chosen = collected(request, "name") or EXPECTED
     turns = asyncio.Semaphore(6)
-    limits = dataclasses.replace(PROBE, total=TOTAL, stdio_answer=10)
+    limits = structs.replace(PROBE, total=TOTAL, stdio_answer=10)
 
     async def one(name: str) -> Suffered:
         launcher = PipeLauncher()

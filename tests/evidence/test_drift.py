@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.derive.drift import ApprovalCheck, derive_drift
 from evidence.kinds.drift import KIND, LISTING, ChangeType, Drift, Escalation

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_body, scrub_record, scrub_text
 from evidence.kinds.samples import Sample, write_samples

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 

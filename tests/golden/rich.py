@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from evidence.model import Dossier
 from scoring.engine import catalogue
@@ -35,7 +36,7 @@ def saved() -> dict[str, bytes]:
 
 
 def _saved(dossier: Dossier) -> bytes:
-    head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
+    head = {"hallmark_dossier": FORMAT, "server": to_builtins(dossier.server), "as_of": dossier.as_of.isoformat()}
     records = b",\n".join(_record(record) for _, record in sorted(dossier.records.items()))
     return json.dumps(head, sort_keys=True).encode()[:-1] + b', "records": [\n' + records + b"\n]}\n"
 

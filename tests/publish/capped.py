@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from evidence.kinds import access, advisories, exchanges, falls, interop, listing, samples, secrets, trials
 from evidence.kinds.falls import Fall, Falls

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from evidence.kinds import package, registration, samples, source
 from evidence.model import Absent, Dossier, Observed, Record

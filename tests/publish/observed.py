@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from evidence.canonical import Json, canonical_json
 from evidence.kinds import access, exchanges, interop, samples, trials

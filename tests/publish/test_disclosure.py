@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS
 from crawler.sandbox.boxes.relay_listener import RelayedBubblewrap

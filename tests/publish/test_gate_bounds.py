@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from publish.badges import requirements
 from publish.badges.requirements import LAB_TESTED, SECURITY_SCANNED, VENDOR_VERIFIED, Judgement

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from evidence.kinds import handouts
 from evidence.model import Dossier, Observed

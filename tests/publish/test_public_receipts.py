@@ -6,12 +6,12 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import listing
 from evidence.kinds.listing import Item

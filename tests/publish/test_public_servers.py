@@ -4,11 +4,11 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier, Reason, Run
 from evidence.store import Store, UnknownRun

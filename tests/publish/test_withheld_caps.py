@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import secrets
 from evidence.model import Dossier

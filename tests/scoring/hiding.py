@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier, Observed, Reason

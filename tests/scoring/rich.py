@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from evidence.kinds import advisories, dependencies, drift, package, repository, secrets, source
 from evidence.kinds.traits import schemas

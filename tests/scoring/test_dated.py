@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import scoring
 from evidence.model import Absent, Dossier, Reason

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import listing
 from evidence.model import Dossier

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.canonical import canonical_json
 from evidence.model import Absent, Dossier, Reason

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Final
 
 import pytest
 import tree_sitter
 import tree_sitter_typescript
 import yaml
+from msgspec.structs import asdict
 
 from evidence.derive.source.code_features import find_transports
 from evidence.derive.source.readme import parse_readme

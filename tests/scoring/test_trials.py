@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record

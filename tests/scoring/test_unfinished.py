@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import exchanges
 from evidence.model import Dossier
@@ -76,10 +76,10 @@ def test_a_rule_about_everything_that_is_sent_is_undecided_where_the_interview_s
         assert isinstance(example, Conversation)
         talk = example.recorded
         lost = replace(talk.exchanges[-1], index=len(talk.exchanges), status=None, failure="timeout", received=())
-        longer = replace(example, recorded=replace(talk, exchanges=(*talk.exchanges, lost)))
+        longer = replace(example, recorded=talk.with_exchanges([*talk.exchanges, lost]))
         with pytest.raises(Undecided, match="nothing was answered from"):
             list(declared(longer))
-        answered = replace(longer, recorded=replace(talk, exchanges=(lost, *talk.exchanges)))
+        answered = replace(longer, recorded=talk.with_exchanges([lost, *talk.exchanges]))
         assert not any(isinstance(answer, str | tuple) for answer in declared(answered))
 
 

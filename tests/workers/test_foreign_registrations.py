@@ -6,13 +6,13 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawler.identity import merge_references, order_by_trust
 from evidence.kinds import registration

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Absent, Observed, Reason, Target, TargetType, Trigger
 from evidence.store import OptOut, OptOutScope, Stage

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import importlib
 import inspect
-from dataclasses import dataclass
+import os
 from typing import Annotated, Any, Final
 
 import typer
 import typer.completion
+from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
 from publish.garbage import collect_garbage_rarely
@@ -63,8 +64,7 @@ EPILOG: Final = (
 SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
-@dataclass(frozen=True, slots=True)
-class Subcommand:
+class Subcommand(Struct, frozen=True):
     """The module of a subcommand, and its line and panel in the list of commands."""
 
     module: str
@@ -234,6 +234,8 @@ def hallmark(
 
 
 def main() -> None:
+    # pydantic reads the metadata of every installed distribution to find plug-ins, and none is for Hallmark.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # noqa: TID251  set, not read
     gc.disable()  # until a command is imported: garbage collection takes a quarter of the start time
     try:
         app(prog_name="hallmark")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final, NoReturn
 
 import typer
+from msgspec import Struct
 
 DISTRIBUTION: Final = "mcp-hallmark"
 _WRONG_USAGE: Final = 2  # ExitCode.USAGE, whose module imports Rich
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
+class Extra(Struct, frozen=True):
     """`modules` are the top-level modules of its dependencies; an earlier extra in EXTRAS may have the same ones."""
 
     name: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec.structs import replace
 
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from workers.community import claims, notifications
 from workers.context import Context
 from workers.retests import execution
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessedRequests:
+class ProcessedRequests(Struct, frozen=True):
     """How many of each kind were processed."""
 
     retests: int

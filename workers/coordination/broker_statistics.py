@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct, field
 
 from workers.clock import SystemClock
 
@@ -24,8 +25,7 @@ class BrokerUnavailable(Exception):
     """The broker did not answer in time."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueStatistics:
+class QueueStatistics(Struct, frozen=True):
     """Messages of a queue that no worker has taken, and seconds since the oldest was sent (None: unknown or empty)."""
 
     name: str
@@ -33,8 +33,7 @@ class QueueStatistics:
     oldest: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerStatistics:
+class BrokerStatistics(Struct, frozen=True, kw_only=True):
     """`taken` counts messages that workers have taken and not acknowledged; `hosts` counts leased hosts.
 
     `counters` are sums over all processes since the broker was empty; `quota` is GitHub's quota per token, and `pauses`

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from evidence.kinds import listing
 from evidence.model import Absent, Observed, Reason, Record, Run, Server
@@ -56,8 +57,7 @@ class HostFailures(Protocol):
     async def is_paused(self, host: str) -> bool: ...
 
 
-@dataclass(slots=True)
-class LocalHostFailures:
+class LocalHostFailures(Struct):
     """Failures within this process; `max_failures` in a row pause a host for the time of `pause`."""
 
     clock: Clock

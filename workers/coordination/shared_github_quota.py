@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
+from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
@@ -110,8 +110,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[8])
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenQuota:
+class TokenQuota(Struct, frozen=True, kw_only=True):
     """The rest of a token's quota for a resource, and seconds until it resets; `token` is the token's digest."""
 
     token: str

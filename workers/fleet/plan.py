@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.sandbox.box_slots import count_processors, measure_memory
 from workers import schedule
@@ -47,16 +48,14 @@ _APPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """Processors and bytes of memory that this process may use."""
 
     processors: int
     memory: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedProcess:
+class PlannedProcess(Struct, frozen=True, kw_only=True):
     """A process to start; `pool` is the number of child processes of a worker, 0 for others."""
 
     name: str

@@ -12,9 +12,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import IO, Final
+
+from msgspec import Struct, field
 
 from crawler.sandbox.kernel.libc import load_libc
 from workers.fleet.plan import PlannedProcess
@@ -27,8 +28,7 @@ _PR_SET_PDEATHSIG: Final = 1
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last one when the terminal closes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pauses:
+class Pauses(Struct, frozen=True, kw_only=True):
     """Seconds before a process starts again, doubled for each time that it did not live long, and for ending."""
 
     first: float = 1.0
@@ -40,8 +40,10 @@ class Pauses:
         return min(self.longest, self.first * (1 << min(failures - 1, _MOST_DOUBLINGS)))
 
 
-@dataclass(slots=True)
-class _Child:
+_PAUSES: Final = Pauses()
+
+
+class _Child(Struct):
     planned: PlannedProcess
     popen: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
@@ -64,7 +66,7 @@ class Supervisor:
         output: IO[bytes],
         *,
         is_json: bool,
-        pauses: Pauses = Pauses(),
+        pauses: Pauses = _PAUSES,
     ) -> None:
         self._children = [_Child(one) for one in planned]
         self._environment = dict(environment)

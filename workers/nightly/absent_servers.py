@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from evidence.model import Absent, Reason, Run, ServerId
 from evidence.store import LeaseTokens, Stage

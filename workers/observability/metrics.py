@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from msgspec import Struct
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -28,8 +28,7 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 Sample: TypeAlias = tuple[str, tuple[str, ...], float]
 
 
-@dataclass(frozen=True, slots=True)
-class MetricDeclaration:
+class MetricDeclaration(Struct, frozen=True):
     """Help text and labels of a metric.
 
     The exposed name of a counter ends in `_total`; a histogram is exposed as `_bucket`, `_count` and `_sum`.

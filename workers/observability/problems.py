@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.store import RunRow, RunState, Stage
 from workers import schedule
@@ -29,8 +30,7 @@ START_TIME: Final = timedelta(minutes=2)
 _LONGEST_ERROR: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One problem in words for an operator. `kind` is constant, for programs.
 
     It is not `open` when only the next run can be helped.

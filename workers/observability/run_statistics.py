@@ -7,10 +7,11 @@ once a minute while it runs and once when it is finished, so the cost does not g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlalchemy import Connection, Select, and_, case, func, literal, or_, select, text, union_all
 from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
@@ -46,8 +47,7 @@ _CONNECT_SECONDS: Final = 3
 _STATEMENT_MILLISECONDS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageStatistics:
+class StageStatistics(Struct, frozen=True, kw_only=True):
     """One stage of a run. `rate` is servers per second within RATE_WINDOW, `eta` the remaining seconds, or None.
 
     `due` counts open servers that may be worked on now, `held` and `expired` leases on open servers,
@@ -77,8 +77,7 @@ class StageStatistics:
         return self.due / max(self.rate or 0.0, 1 / RATE_WINDOW.total_seconds())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunStatistics:
+class RunStatistics(Struct, frozen=True, kw_only=True):
     """One run in detail. `outcomes` counts records by kind and by `observed` or the reason of absence.
 
     `publication` has no parts while the run is not being published.
@@ -106,8 +105,7 @@ class RunStatistics:
         return describe_outage(self.outcomes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreStatistics:
+class StoreStatistics(Struct, frozen=True, kw_only=True):
     """Statistics of the database. `shown` is an unfinished run, else the one published last.
 
     `has_due` says whether the nightly run that is due exists, in any state, and `failed_walks` has the registries that

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Self
+
+from msgspec import Struct
 
 from evidence.store import NotMigrated, StoreUnavailable
 from workers import schedule
@@ -20,22 +21,19 @@ if TYPE_CHECKING:
 EMBEDDED_REASON: Final = "embedded: runs work by themselves, without a broker or workers"
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(Struct, frozen=True):
     """A part that did not answer. `why` contains no address and no secret."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotInstalled:
+class NotInstalled(Struct, frozen=True):
     """A part that this installation does not have."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemStatus:
+class SystemStatus(Struct, frozen=True, kw_only=True):
     """`due` is when the newest nightly run was due; `overdue` the seconds since then if it is missing, else 0.
 
     `is_overdue` is true when it should have been planned meanwhile.

@@ -10,6 +10,7 @@ from functools import cached_property
 from time import monotonic
 from typing import Any, Final
 
+from msgspec import Struct
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -23,8 +24,7 @@ _SUM: Final = "sum"
 _ANSWER_SECONDS: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class TaskTimes:
+class TaskTimes(Struct, frozen=True):
     """All runs of a task since the broker was empty: by bucket, with those of the smaller ones, and their seconds."""
 
     buckets: Mapping[float, int]

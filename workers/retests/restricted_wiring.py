@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collector import Collector, Follower, Scarce
 from crawler.collectors.protocol import ProtocolCollector
@@ -21,8 +22,7 @@ from workers.runs import pins
 _CHEAP: Final = frozenset({Scarce.INDEX, Scarce.GITHUB})
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedSource:
+class CarriedSource(Struct, frozen=True):
     """Replaces a source that a re-test does not ask: it returns the records of the last run, with their age."""
 
     source: Collector | Follower

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
+
+from msgspec.structs import replace
 
 from evidence.model import ServerId, Status
 from evidence.store import ClientLimit, Retest, RetestState, Store

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.model import Server
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True, kw_only=True):
     """Options that are stored with the run, so that a resumed run and all workers cover the same servers.
 
     `registries` are names or addresses as in the settings, never headers. `only` are server ids, references or names,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from crawler.collectors.derivers import DERIVERS
 from evidence.canonical import canonical_json, sha256
@@ -34,8 +35,7 @@ class VersionedCollector(Protocol):
     def version(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedCollector:
+class PinnedCollector(Struct, frozen=True):
     """Name and version of a collector, without building it."""
 
     name: str

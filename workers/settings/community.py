@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
 
 from workers.settings.nightly import Duration
+from workers.settings.part import SettingsPart
 
 
-class CommunitySettings(BaseSettings):
+class CommunitySettings(SettingsPart):
     """A part of `Settings`."""
 
     disputes_per_client: int = Field(default=10, ge=0, description="Disputes per client in 24 hours. 0: none.")

@@ -6,12 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings
 
 from workers.settings.nightly import Duration
+from workers.settings.part import SettingsPart
 
 
-class DatasetSettings(BaseSettings):
+class DatasetSettings(SettingsPart):
     """A part of `Settings`."""
 
     datasets: str = Field(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings
+
+from workers.settings.part import SettingsPart
 
 
-class JudgeSettings(BaseSettings):
+class JudgeSettings(SettingsPart):
     """A part of `Settings`."""
 
     judge: str = Field(

@@ -6,7 +6,8 @@ from datetime import time, timedelta
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
-from pydantic_settings import BaseSettings
+
+from workers.settings.part import SettingsPart
 
 
 def _seconds(value: object) -> object:
@@ -20,7 +21,7 @@ def _seconds(value: object) -> object:
 Duration: TypeAlias = Annotated[timedelta, BeforeValidator(_seconds)]
 
 
-class NightlySettings(BaseSettings):
+class NightlySettings(SettingsPart):
     """A part of `Settings`."""
 
     nightly_at: time = Field(default=time(3), description="UTC time of day at which a nightly run is due.")

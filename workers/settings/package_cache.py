@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
 
 from workers.settings.nightly import Duration
+from workers.settings.part import SettingsPart
 
 
-class PackageCacheSettings(BaseSettings):
+class PackageCacheSettings(SettingsPart):
     """A part of `Settings`."""
 
     layers_size: float = Field(

@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings
 
 from crawler.http.canaries import parse_canary
 from workers.settings.nightly import Duration
+from workers.settings.part import SettingsPart
 
 
-class ProbeSettings(BaseSettings):
+class ProbeSettings(SettingsPart):
     """A part of `Settings`."""
 
     opt_outs: Path | None = Field(

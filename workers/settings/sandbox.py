@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
+
+from workers.settings.part import SettingsPart
 
 _PYTHONS = r"all|own|3\.[0-9]{1,3}(, ?3\.[0-9]{1,3})*"
 
 
-class SandboxSettings(BaseSettings):
+class SandboxSettings(SettingsPart):
     """A part of `Settings`."""
 
     sandbox_runtime: Literal["auto", "bubblewrap", "gvisor", "podman", "docker"] = Field(

@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, IPvAnyNetwork, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic_settings import NoDecode
 
 from workers.settings.nightly import Duration
+from workers.settings.part import SettingsPart
 
 
 def split_list(value: object) -> object:
@@ -16,7 +17,7 @@ def split_list(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-class WebSettings(BaseSettings):
+class WebSettings(SettingsPart):
     """A part of `Settings`."""
 
     web_url: str = Field(

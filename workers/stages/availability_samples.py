@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.canonical import Json, sha256
 from evidence.kinds import samples
@@ -26,8 +28,7 @@ JITTER: Final = 0.25
 _OVERLAP: Final = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingResult:
+class SamplingResult(Struct, frozen=True):
     """Counts of one round: servers that were due, samples taken, and samples that failed."""
 
     due: int

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.model import Dossier, Run, Server, ServerId, ServerRef
 from evidence.store import Stage
@@ -21,8 +23,7 @@ _READ_TOGETHER: Final = 20
 """Servers whose inputs are read when one of them is needed: all are kept in memory until their turns."""
 
 
-@dataclass(frozen=True, slots=True)
-class CollectInput:
+class CollectInput(Struct, frozen=True):
     """A server, its registry entries, its evidence from earlier runs, and its evidence from this run so far.
 
     `refs` is None for a server that no registry lists; then no registration is recorded.

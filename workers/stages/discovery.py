@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.identity import canonical_ref, merge_references
 from crawler.registries.registry import Page, Registry, RegistryUnavailable
@@ -16,8 +17,7 @@ from workers.context import Context
 from workers.progress import StageCounter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegistryProgress:
+class RegistryProgress(Struct, frozen=True, kw_only=True):
     """The progress of one registry's walk in this run; `error` is for people."""
 
     registry: str
@@ -30,8 +30,7 @@ class RegistryProgress:
 _WHOLE: Final = "whole"
 
 
-@dataclass(frozen=True, slots=True)
-class WalkPosition:
+class WalkPosition(Struct, frozen=True):
     """Where a walk continues: the registry's cursor, and the `since` of the query that the cursor belongs to.
 
     Another run may finish and move the watermark between two parts of a walk, so both are stored together.

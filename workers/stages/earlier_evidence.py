@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.probes.carry_over import MAX_CARRY_AGE
 from evidence.kinds import exchanges

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.canonical import sha256
 from evidence.model import Server, ServerId
@@ -25,8 +26,7 @@ ReadLastProbed: TypeAlias = Callable[[Sequence[ServerId]], Mapping[ServerId, dat
 """When each of the servers was collected last; servers that never were are left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostPace:
+class HostPace(Struct, frozen=True, kw_only=True):
     """The load allowed per host and run: `requests` of each server with `gap` seconds between them, within `window`.
 
     Hosts start at times that differ by up to `spread`. With `no_gap` the servers may be in a private network, and no
@@ -51,8 +51,7 @@ class HostPace:
         return 0.0 if self.no_gap or _is_loopback(host) else self.gap
 
 
-@dataclass(frozen=True, slots=True)
-class HostSchedule:
+class HostSchedule(Struct, frozen=True):
     """Servers that keep their last evidence (`carried`), and for each other one its start after planning.
 
     Offsets may be negative by less than a second, which only orders the servers.

@@ -9,10 +9,12 @@ the others keep their last evidence and are the parts after it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crawler.opt_outs import OptOutList
 from evidence.model import Run, Server, ServerId, Trigger
@@ -36,8 +38,7 @@ _AT_ONCE: Final = HostSchedule(frozenset(), {})
 _Place: TypeAlias = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """Servers with their first stages and schedule, and the place after them; None after the last servers."""
 
     servers: Mapping[ServerId, Stage]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.canonical import sha256
 from evidence.kinds import listing, samples
@@ -33,8 +35,7 @@ TRANSIENT_REASONS: Final = frozenset(
 _JITTER: Final = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True):
     """How often a run retries a server, after which delay, and until when."""
 
     max_tries: int

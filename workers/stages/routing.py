@@ -8,8 +8,9 @@ and all its collectors run in its first stage. Embedded runs and re-tests have o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collector import Collector, Deriver, Follower, Scarce, Source
 from crawler.sandbox.box_slots import count_box_slots
@@ -26,8 +27,7 @@ _SCANS: Final = 16  # archives fetched at the same time; reading them is bounded
 _INSTALLS: Final = 4  # servers in flight for each slot of the sandbox, whose remotes are probed meanwhile
 
 
-@dataclass(frozen=True, slots=True)
-class StageCollectors:
+class StageCollectors(Struct, frozen=True):
     """The collectors, followers and derivers, each in the order in which they run."""
 
     collectors: Sequence[Collector]

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.derive.drift import is_of_listing
 from evidence.derive.listing_scan import note_clean_listing
@@ -43,8 +45,7 @@ QUIET: Final = frozenset({samples.KIND})
 """Kinds that no private rule and no undated rubric reads. When others stay the same, so do all findings."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredBatch:
+class ScoredBatch(Struct, frozen=True):
     """The scorecards of a batch, the exceptions of servers without any, and the dossiers that were read.
 
     Servers keep some receipts of earlier runs besides. Those of `same_findings` have the findings of that run too.
@@ -62,8 +63,7 @@ class ScoredBatch:
         return len(self.kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Reusable:
+class Reusable(Struct, frozen=True):
     """What an earlier run gives: receipts that hold as they are, and scorecards of dated rubrics to be revised."""
 
     kept: KeptReceipts

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.collector import Deriver, Scarce, Source
 from crawler.http.deadlines import limit_duration
@@ -45,8 +47,7 @@ class Collecting(Protocol):
     def log(self) -> Log: ...
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedServer:
+class CollectedServer(Struct, frozen=True):
     """The records of a server from one stage, its next stage (None after the last), and the lease it was made under."""
 
     server: ServerId
@@ -82,8 +83,7 @@ async def collect_server(
     return CollectedServer(subject.server.id, records, sources.next_stage(subject.server, stage))
 
 
-@dataclass(frozen=True, slots=True)
-class _Visit:
+class _Visit(Struct, frozen=True):
     """One visit of a server."""
 
     ctx: Collecting

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec.structs import replace
 
 from crawler.budgeted_collector import BudgetedCollector
 from crawler.collector import Collector, Follower

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from crawler.advisories.http_client import API_LIMITS, AdvisoryClient
 from crawler.advisories.known_exploited import KnownExploited
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", Collector, Follower)
 
 
-@dataclass(frozen=True, slots=True)
-class Registration(Generic[T]):
+class Registration(Struct, Generic[T], frozen=True):
     """A source of evidence that runs when HALLMARK_SOURCES names it: its name, version and constructor."""
 
     name: str

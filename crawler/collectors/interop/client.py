@@ -12,7 +12,6 @@ import resource
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Final, Protocol
@@ -23,6 +22,7 @@ from mcp import Client, MCPError
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, Implementation
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from crawler.collectors.interop.inherited_stream import open_inherited_transport

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collector import Scarce, make_record
 from crawler.collectors.earlier_values import read_time
@@ -30,8 +31,7 @@ _NO_ANSWER: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InteropLimits:
+class InteropLimits(Struct, frozen=True, kw_only=True):
     """Budget of one client: seconds of wall and processor time, MiB of memory.
 
     `slots`: clients at the same time, with remotes and with launched servers each.

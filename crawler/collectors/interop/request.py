@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from evidence.canonical import Json, NotJson, canonical_json, parse_json
 from evidence.model import Absent, Observed, Reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InteropRequest:
+class InteropRequest(Struct, frozen=True, kw_only=True):
     """One server to connect to. Times in seconds, memory in MiB; `gap` lies between two requests.
 
     `handle` is the socket that the process inherits for a launched server, which has no `url`. `handshake`: begin with

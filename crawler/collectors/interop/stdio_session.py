@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crawler.collectors.interop.client_process import run_client_process
 from crawler.collectors.interop.request import InteropRequest
@@ -29,16 +31,14 @@ _CLOSED_ERRORS: Final = frozenset({"BrokenResourceError", "ClosedResourceError",
 _ENDED: Final = "the process ended before answering"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InteropResult:
+class InteropResult(Struct, frozen=True, kw_only=True):
     """The content of the record, and stable facts about what was started for it."""
 
     content: Observed | Absent
     facts: Mapping[str, Json] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ended:
+class _Ended(Struct, frozen=True, kw_only=True):
     """The server ended during a question of the client: the reason for the record, and the server's output in a
     sandbox.
     """

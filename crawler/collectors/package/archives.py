@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 ArchiveKind: TypeAlias = Literal["tgz", "sdist", "wheel"]
 KINDS: Final[tuple[ArchiveKind, ...]] = ("tgz", "sdist", "wheel")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Archive:
+class Archive(Struct, frozen=True, kw_only=True):
     """One file of a package version, as its index names it.
 
     `kind` is an npm tarball (`tgz`), a Python source distribution (`sdist`, by its file name a tar or a zip) or a

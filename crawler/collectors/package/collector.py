@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
+from msgspec import Struct, field
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
@@ -37,8 +37,7 @@ _INDEX_NAMES: Final = {NPM: "the npm index", PYPI: "the Python index"}
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackageLimits:
+class PackageLimits(Struct, frozen=True, kw_only=True):
     """`document`: bytes of one document. `seconds`: of one collection. `at_once`: collections at the same time.
 
     `keep`: how long a result is shared with other servers of the same package, `keep_failure`: the same for a failure.
@@ -52,8 +51,7 @@ class PackageLimits:
     most_kept: int = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Collected:
+class _Collected(Struct, frozen=True):
     content: Observed | Absent
     archive: Archive | Absent
     observation: Mapping[str, Json] = field(default_factory=dict)

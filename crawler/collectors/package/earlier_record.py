@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from crawler.collectors.earlier_values import read_time
 from crawler.collectors.package.archives import KINDS, Archive
@@ -31,8 +32,7 @@ _OURS: Final = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class WantedPackage:
+class WantedPackage(Struct, frozen=True):
     """The package that a server declares. `version` None: the latest."""
 
     ecosystem: Literal["npm", "PyPI"]
@@ -40,8 +40,7 @@ class WantedPackage:
     version: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierPackageRecord:
+class EarlierPackageRecord(Struct, frozen=True):
     """An earlier record about the same package."""
 
     record: Record

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urljoin, urlsplit
+
+from msgspec import Struct
 
 from crawler.http.failures import TooLarge, WireFailure
 from crawler.http.rate_limiting import parse_retry_after
@@ -24,8 +25,7 @@ _NAMED_REASONS: Final = frozenset({Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOC
 _LONGEST_ETAG: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A document as received; `etag` is for the next run and `address` is the one after redirects."""
 
     body: bytes
@@ -34,21 +34,18 @@ class Document:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanged:
+class Unchanged(Struct, frozen=True):
     """The document still has the ETag that was sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """The index has no such document."""
 
 
 Answer: TypeAlias = Document | Unchanged | Missing | Absent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexRetryPolicy:
+class IndexRetryPolicy(Struct, frozen=True, kw_only=True):
     """`attempts` per document, waits doubling from `first` seconds; a Retry-After above `longest` is not waited for."""
 
     attempts: int = 3
@@ -56,8 +53,7 @@ class IndexRetryPolicy:
     longest: float = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Passing:
+class _Passing(Struct, frozen=True):
     why: Absent
     wait: float | None = None
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from crawler.http.address_guard import AddressGuard, classify_address
 from crawler.http.engine import HttpEngine
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 _NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified", "malformed"})
 
 
-@dataclass(frozen=True, slots=True)
-class IndexGuard(AddressGuard):
+class IndexGuard(AddressGuard, frozen=True):
     """Opens what `AddressGuard` opens, and the `doors` of the user's indexes: addresses with their port.
 
     A company's index is often on a private network, and serves files at the same address and port. No other private

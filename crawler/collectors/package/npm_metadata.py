@@ -6,8 +6,9 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.document_fields import (
@@ -39,8 +40,7 @@ _DIGESTS: Final = {"sha512": 64, "sha384": 48, "sha256": 32, "sha1": 20}
 _HEX: Final = re.compile(r"[0-9a-f]{40}")
 
 
-@dataclass(frozen=True, slots=True)
-class Packument:
+class Packument(Struct, frozen=True):
     """An npm document about a package, and the collected version (None: it has no such version)."""
 
     name: str

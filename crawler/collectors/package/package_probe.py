@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.document_fields import Members, as_exact_text
@@ -17,16 +18,14 @@ _MOST_DOCUMENTS: Final = 8
 _LONGEST: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class PackageResult:
+class PackageResult(Struct, frozen=True):
     """The body of the kind, and the file of the version."""
 
     body: dict[str, Json]
     archive: Archive | Absent
 
 
-@dataclass(frozen=True, slots=True)
-class SourceDocument:
+class SourceDocument(Struct, frozen=True):
     """A document that was read, with the `etag` for the next conditional request."""
 
     name: str

@@ -10,13 +10,14 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Final
+
+from msgspec import Struct
 
 from crawler.collectors.package.document_fields import Members, as_object, as_repository_url
 from evidence.canonical import Json, NotJson, parse_json
@@ -37,8 +38,7 @@ class Verification(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """The result for one version, and the repository in the certificate of a verified attestation."""
 
     outcome: Verification | None = None

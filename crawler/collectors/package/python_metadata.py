@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from email.errors import MessageError
 from email.parser import BytesParser
 from email.policy import compat32
 from typing import Final
 
+from msgspec import Struct
 from packaging.version import Version
 
 from crawler.collectors.package.archives import Archive
@@ -35,8 +35,7 @@ _FORGE: Final = re.compile(
 _MOST_PEOPLE: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PythonProject:
+class PythonProject(Struct, frozen=True):
     """A project, and the collected version (None: the index has no such version)."""
 
     name: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
+from msgspec import Struct
 from packaging.utils import (
     InvalidSdistFilename,
     InvalidWheelFilename,
@@ -42,8 +42,7 @@ _API: Final = re.compile(r"1\.(\d{1,3})")
 _UNWELL: Final = frozenset({"archived", "deprecated", "quarantined"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexFile:
+class IndexFile(Struct, frozen=True, kw_only=True):
     """One file of a project. `yanked` is the reason, "" for none given, None when it is not yanked."""
 
     filename: str
@@ -59,8 +58,7 @@ class IndexFile:
     has_metadata: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectPage:
+class ProjectPage(Struct, frozen=True):
     """A project's page. `minor` is the API version of the index, None for HTML without one."""
 
     files: tuple[IndexFile, ...]

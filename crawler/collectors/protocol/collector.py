@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from crawler.collector import Scarce, make_record
 from crawler.collectors.protocol.probes import carry_over

@@ -6,10 +6,11 @@ import asyncio
 import base64
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct, field
 
 from crawler.collectors.repository.alert_reader import AlertReader
 from crawler.collectors.repository.api.batching import BATCH_SIZE, BATCH_WAIT, Batcher
@@ -33,8 +34,7 @@ _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _MISSING: Final = frozenset({404, 410, 451})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitHubLimits:
+class GitHubLimits(Struct, frozen=True, kw_only=True):
     """Limits for the use of GitHub; times in seconds except `full_every`.
 
     A query asks for at most `batch` repositories and waits `linger` for more. `pace` lies between requests of one

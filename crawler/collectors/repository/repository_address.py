@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from crawler.addresses import UnusableAddress, normalise_folder, normalise_repository_url
 from evidence.canonical import Json, NotJson
@@ -30,16 +31,14 @@ _FORGES: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredRepository:
+class DeclaredRepository(Struct, frozen=True):
     """A repository on this GitHub: `OWNER/REPO` as declared, and the server's folder in it."""
 
     name: str
     subfolder: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OtherRepository:
+class OtherRepository(Struct, frozen=True):
     """No repository on this GitHub; `found` says what was declared instead."""
 
     found: str

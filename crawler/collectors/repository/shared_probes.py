@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from crawler.collectors.repository.api.responses import CollectionPrevented, RepositoryGone
 from crawler.http.deadlines import isolate_shared_work, pause_deadline
@@ -17,8 +18,7 @@ MAX_KEPT: Final = 2048
 FRESH: Final = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierRepository:
+class EarlierRepository(Struct, frozen=True, kw_only=True):
     """The earlier result: members of the body, ETags by part, and when it was last read completely."""
 
     facts: Mapping[str, Json]
@@ -26,8 +26,7 @@ class EarlierRepository:
     full_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepositoryProbe:
+class RepositoryProbe(Struct, frozen=True, kw_only=True):
     """The result of one reading. `unread` names parts that GitHub did not give; the next reading is then a full one."""
 
     facts: Mapping[str, Json]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import BinaryIO, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.collector import PackageCollector
@@ -30,8 +32,7 @@ _MOST_KEPT: Final = 4
 _PACKAGES: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveOrigin:
+class ArchiveOrigin(Struct, frozen=True, kw_only=True):
     """One archive. `archive` is the file of a package, None for a repository. `strip`: the number of outer folders.
 
     `seen_at` is when the repository was read, possibly in an earlier run; empty for now.
@@ -46,8 +47,7 @@ class ArchiveOrigin:
     seen_at: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchLimits:
+class FetchLimits(Struct, frozen=True, kw_only=True):
     """Bytes of an archive as it is sent, seconds for all of it, and the number of simultaneous downloads."""
 
     packed: int = 128 * 1024 * 1024

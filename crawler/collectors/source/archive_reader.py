@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from itertools import chain
 from typing import BinaryIO, Final
+
+from msgspec.structs import asdict
 
 from crawler.archives import ArchiveWalk, Folder
 from crawler.archives.folder import FolderReading

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crawler.archives import Bounds
 from crawler.collector import Scarce, make_record
@@ -48,16 +50,14 @@ _KEPT: Final = timedelta(minutes=5)
 _MOST_KEPT: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLimits:
+class SourceLimits(Struct, frozen=True, kw_only=True):
     """Bounds of downloading and of walking through an archive; the readers bound the reading."""
 
     fetching: FetchLimits = field(default_factory=FetchLimits)
     walking: Bounds = field(default_factory=Bounds)
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
+class _Content(Struct, frozen=True):
     content: Observed | Absent
     observation: Mapping[str, Json]
 

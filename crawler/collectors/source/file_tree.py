@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crawler.archives import ArchiveWalk, Bounds, Member
 from crawler.collectors.source.lockfiles import MAX_BYTES as MAX_LOCK
@@ -46,8 +48,7 @@ _HEADER: Final = 8 * 1024
 """Bytes of all files in such archives that are walked past, each with what its entry costs beside them."""
 
 
-@dataclass(slots=True)
-class FileTree:
+class FileTree(Struct):
     """The files so far. Paths are relative to the server's folder; `root` lists files of the archive's root outside of
     it.
     """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json
 from evidence.derive.secrets.path_discounts import find_path_discount
@@ -33,8 +34,7 @@ _ENDINGS: Final = tuple({"." + name.rpartition(".")[2] for form in FORMATS.value
 _LOOSE: Final = "requirements"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLockfile:
+class FoundLockfile(Struct, frozen=True):
     """A lockfile and the result of parsing it."""
 
     path: str
@@ -68,8 +68,7 @@ class FoundLockfile:
         return bool(pinned) and len(pinned) == len(self.parsed.dependencies)
 
 
-@dataclass(slots=True)
-class FoundLockfiles:
+class FoundLockfiles(Struct):
     """The lockfiles so far; `inside` are those of the server's folder, `outside` those of the root."""
 
     inside: list[FoundLockfile] = field(default_factory=list)

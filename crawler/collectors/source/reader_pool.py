@@ -10,8 +10,9 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO, Final
+
+from msgspec import Struct, to_builtins
 
 from crawler.archives import Folder
 from crawler.collectors.source.message_framing import receive_message, send_message
@@ -24,8 +25,7 @@ _ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX"
 _START: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderLimits:
+class ReaderLimits(Struct, frozen=True, kw_only=True):
     """Limits of one reading: seconds of processor and of wall time, MiB of memory. `slots`: readings at once.
 
     A process is replaced after `readings`, so that memory leaks of a parser do not add up.
@@ -75,7 +75,7 @@ class ReaderPool:
         return await self._ask(file, task)
 
     async def _ask(self, file: BinaryIO | Folder, task: ReadingTask) -> dict[str, Any]:
-        message = {"task": asdict(task), "salt": self._salt.hex(), "seconds": self._limits.cpu}
+        message = {"task": to_builtins(task), "salt": self._salt.hex(), "seconds": self._limits.cpu}
         async with self._process() as process, asyncio.timeout(self._limits.wall):
             return await asyncio.to_thread(process.ask, message, file.fileno())
 

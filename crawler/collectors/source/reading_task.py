@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from crawler.archives import Bounds
 from crawler.archives.published_files import NOTHING, Publication
 from evidence.canonical import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingTask:
+class ReadingTask(Struct, frozen=True, kw_only=True):
     """One archive or folder to read: its origin, the server's folder in it, the outer folders, and its releases."""
 
     origin: str
@@ -23,8 +23,7 @@ class ReadingTask:
     publication: Publication = NOTHING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingResult:
+class ReadingResult(Struct, frozen=True, kw_only=True):
     """The bodies of the three kinds, as they are recorded. `dependencies` is None without a lockfile."""
 
     source: Mapping[str, Json]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from crawler.sandbox.kernel.limits import Limits
 from crawler.sandbox.monitoring.decoys import HOME
@@ -24,8 +25,7 @@ BASE_ENVIRONMENT: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Struct, frozen=True):
     """A host path that is mounted at `place` inside, read-only unless `writable`."""
 
     source: Path
@@ -33,8 +33,7 @@ class Bind:
     writable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
+class Scratch(Struct, frozen=True):
     """Paths of prepared memory file systems, which have a limit on inodes; bubblewrap's own do not.
 
     `devices`: the folder of the device nodes.
@@ -45,8 +44,7 @@ class Scratch:
     devices: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class Box(Struct, frozen=True, kw_only=True):
     """Everything that a command can see and use. `watched`: its system calls are monitored, and its home has decoys."""
 
     root: Path
@@ -57,8 +55,7 @@ class Box:
     watched: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Descriptors:
+class Descriptors(Struct, frozen=True, kw_only=True):
     """File descriptors that bubblewrap reads or writes while it sets up."""
 
     seccomp: int

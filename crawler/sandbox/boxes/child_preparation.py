@@ -14,9 +14,10 @@ import resource
 import stat
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawler.sandbox.boxes.box import DEVICES, Bind, Scratch
 from crawler.sandbox.kernel.libc import load_libc
@@ -29,8 +30,7 @@ STAGE_FOLDERS = ("/mnt", "/media", "/srv", "/opt", "/run")
 USER_LIMITS = {"max_inotify_instances": 8, "max_inotify_watches": 2048}
 
 
-@dataclass(frozen=True, slots=True)
-class MountStage:
+class MountStage(Struct, frozen=True):
     """The paths at which sources are mounted (host path to mounted path), and the memory file systems.
 
     `overlaid`: the places that get own inodes. `empty`: an empty folder, since a read-only overlay needs two.

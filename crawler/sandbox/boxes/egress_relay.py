@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+from msgspec import field as struct_field
+
 from crawler.http.address_guard import classify_address
 from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint, parse_endpoint
@@ -56,8 +59,7 @@ class AllowedEndpoints:
 NO_ENDPOINTS = AllowedEndpoints(frozenset())
 
 
-@dataclass(slots=True)
-class EgressRelay:
+class EgressRelay(Struct):
     """Relays the connections of one box.
 
     `authority` signs the certificates of stubs. `refused` lists the refused requests, `failed` counts hosts that could
@@ -68,11 +70,11 @@ class EgressRelay:
     cap: int = DOWNLOAD_CAP
     private: PrivateIndexes | None = None
     authority: Authority | None = None
-    refused: list[str] = field(default_factory=list)
+    refused: list[str] = struct_field(default_factory=list)
     failed: int = 0
     received: int = 0
-    _addresses: dict[Endpoint, asyncio.Future[list[str]]] = field(default_factory=dict)
-    _handling: set[asyncio.Task[None]] = field(default_factory=set)
+    _addresses: dict[Endpoint, asyncio.Future[list[str]]] = struct_field(default_factory=dict)
+    _handling: set[asyncio.Task[None]] = struct_field(default_factory=set)
     _server: asyncio.Server | None = None
 
     async def serve(self, listener: socket.socket) -> asyncio.Server:

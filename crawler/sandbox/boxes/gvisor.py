@@ -10,9 +10,11 @@ import json
 import os
 import resource
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.sandbox.boxes import bubblewrap
 from crawler.sandbox.boxes.box import BASE_ENVIRONMENT, NAMESPACES, WORK, Bind, Box, Descriptors, Scratch
@@ -34,8 +36,7 @@ STEP = 1 << 30  # with less, runsc does not start
 RESOURCES = ("CPU", "DATA", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "SIGPENDING", "NICE", "RTPRIO", "NPROC")
 
 
-@dataclass(frozen=True, slots=True)
-class Gvisor:
+class Gvisor(Struct, frozen=True):
     """runsc at `binary`, inside bubblewrap."""
 
     binary: Path

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import ssl
 import tempfile
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from msgspec import Struct, field
 
 from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint
@@ -30,8 +30,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _OURS: Final = frozenset({"authorization", "connection"})
 
 
-@dataclass(slots=True)
-class Authority:
+class Authority(Struct):
     """A certificate authority for one installation; its key is in the memory of this process only."""
 
     _key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
@@ -76,8 +75,7 @@ class Authority:
         )
 
 
-@dataclass(slots=True)
-class PrivateIndexes:
+class PrivateIndexes(Struct):
     """The private indexes of one installation. `bundle`: the authorities that the user trusts."""
 
     credentials: IndexCredentials

@@ -11,7 +11,8 @@ import signal
 import socket
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from crawler.launcher import ProcessExit
 from crawler.sandbox.boxes.listening_ports import list_listening_ports
@@ -29,8 +30,7 @@ CROWD = 16  # threads; Node has eleven
 _MEMORY_LINES = re.compile(rb"^(?:RssAnon|VmPTE):\s*(\d+) kB$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class InitProcess:
+class InitProcess(Struct, frozen=True):
     """The first process of a box's pid namespace: its pid on the host, and a pidfd, which is readable after its death.
 
     The kernel kills all other processes of the namespace before this one dies.

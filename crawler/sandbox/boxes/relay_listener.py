@@ -7,9 +7,11 @@ import contextlib
 import socket
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from crawler.sandbox.boxes import bubblewrap
 from crawler.sandbox.boxes.box import Bind, Box

@@ -7,8 +7,9 @@ import io
 import resource
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from crawler.sandbox.boxes.box import WORK, Bind
 from crawler.sandbox.engines.engine import EngineFlavour
@@ -29,8 +30,7 @@ INIT_FOLDERS = "/usr/libexec/podman:/usr/libexec/catatonit:/usr/bin:/usr/local/b
 INIT_INSIDE = "/dev/init"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Container:
+class Container(Struct, frozen=True, kw_only=True):
     """Everything that a command can see and use.
 
     The file system is an `image` of the engine or our folder `root` (Podman only). `user`: None if the image names an

@@ -9,8 +9,9 @@ import os
 import secrets
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawler.sandbox.boxes.process_tree import list_descendants
 from crawler.sandbox.engines.engine import Engine, EngineFlavour
@@ -64,8 +65,7 @@ class ContainerCleaner:
             reap_named("conmon", list_descendants(os.getpid())[1:])
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerOwner:
+class ContainerOwner(Struct, frozen=True):
     """The owner of containers: a token with a lock, which the kernel frees when the process ends. `number` counts."""
 
     token: str

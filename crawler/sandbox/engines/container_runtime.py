@@ -12,9 +12,11 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.sandbox.boxes.box import BASE_ENVIRONMENT, Box
 from crawler.sandbox.boxes.process_tree import ContainedProcess, InitProcess
@@ -71,8 +73,7 @@ class InContainer(ContainedProcess):
         return await self._killed_for_memory()
 
 
-@dataclass(frozen=True, slots=True)
-class Containers:
+class Containers(Struct, frozen=True):
     """Starts containers of one engine; created by `open_container_runtime`.
 
     `profile`: the seccomp profile. `pulled`: the images that the engine stores for us.
@@ -192,8 +193,7 @@ class Containers:
             raise SandboxError(f"{self.name} does not say what became of a container") from error
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerState:
+class ContainerState(Struct, frozen=True):
     """The engine's report on a container: whether it was ever started, its first process (0: none), its id."""
 
     begun: bool

@@ -12,9 +12,10 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from crawler.container_engine_variables import ENGINE_VARIABLES
 from crawler.sandbox.boxes.process_tree import list_descendants
@@ -34,8 +35,7 @@ class EngineFlavour(StrEnum):
     DOCKER = "docker"
 
 
-@dataclass(frozen=True, slots=True)
-class EngineAnswer:
+class EngineAnswer(Struct, frozen=True):
     """The result of one engine command; `cut`: it was killed because it wrote too much to the disk."""
 
     code: int
@@ -50,8 +50,7 @@ class EngineAnswer:
         return lines[-1][:200] if lines else f"exit code {self.code}"
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     """A client program, and its environment."""
 
     flavour: EngineFlavour

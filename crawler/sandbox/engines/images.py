@@ -8,9 +8,11 @@ import json
 import platform
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crawler.http.address_guard import AddressGuard
 from crawler.http.failures import BlockedAddress, Unreachable
@@ -52,8 +54,7 @@ _ERROR_REASONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """A pulled image. `identifier` is the engine's id and `digest` the registry's digest.
 
     `user`: the numeric user of the image, else empty: a name could be mapped to root in the image's own passwd file.
@@ -68,8 +69,7 @@ class Image:
     ours: bool = False
 
 
-@dataclass(slots=True)
-class Images:
+class Images(Struct):
     """The images of one engine; a tag is resolved again if its last resolution is older than `ttl`.
 
     `guard` restricts the registries: references are untrusted, and engines contact any registry that they name.

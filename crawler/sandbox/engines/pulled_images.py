@@ -11,10 +11,11 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.sandbox.engines.container_cleanup import list_container_names
 from crawler.sandbox.engines.engine import Engine, EngineFlavour
@@ -29,8 +30,7 @@ REMOVAL_SECONDS: Final = 120.0  # seconds; layers are deleted file by file
 _FOLDER: Final = "images"
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedImages:
+class RemovedImages(Struct, frozen=True):
     """The number and bytes of removed images; `kept`: those that an engine did not remove."""
 
     images: int = 0
@@ -38,8 +38,7 @@ class RemovedImages:
     kept: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PulledImages:
+class PulledImages(Struct, frozen=True):
     """The images that one engine pulled for us, according to the records below one cache folder."""
 
     engine: Engine
@@ -121,8 +120,7 @@ class PulledImages:
         return self.cache_dir / _FOLDER / f"{self.engine.flavour}-{identifier.removeprefix('sha256:')}.json"
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(Struct, frozen=True):
     path: Path
     identifier: str
     references: Sequence[str]

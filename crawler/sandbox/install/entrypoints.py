@@ -7,9 +7,9 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from msgspec import Struct
 from packaging.utils import canonicalize_name
 
 from crawler.sandbox.layers import trees
@@ -22,8 +22,7 @@ _ENV_SHEBANG = re.compile(r"^#!\s*\S*/env\s+(?:-S\s*)?(?P<rest>.*)$")
 _PLAIN_SHEBANG = re.compile(r"^#!\s*(?P<rest>.*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command line, and the name of the package's command that it runs."""
 
     name: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawler.sandbox.install import entrypoints
 from crawler.sandbox.layers import layers, trees
@@ -20,8 +21,7 @@ _OWN = ("bunfig.toml", "package.json", "bun.lock")  # these files contain the ad
 _MISSING = Absent(Reason.INSTALL_FAILED, "the installer ended well but the package is not there")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledTop:
+class InstalledTop(Struct, frozen=True, kw_only=True):
     """The requested package of a tree, and the lock of the whole tree. A command that cannot run here is empty."""
 
     version: str

@@ -11,10 +11,11 @@ import shutil
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from crawler.sandbox.boxes import bubblewrap
 from crawler.sandbox.boxes.box import Bind, Box
@@ -56,8 +57,7 @@ _INDEX_UNAVAILABLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallCaps:
+class InstallCaps(Struct, frozen=True, kw_only=True):
     """Disk limits of one installation: `size` and `files` of the tree; `room` and `room_files` with all downloads.
 
     `disk_floor`: bytes that must stay free on the disk. Limits of the process are in Limits.
@@ -71,8 +71,7 @@ class InstallCaps:
     disk_floor: int = 512 * MIB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallResult:
+class InstallResult(Struct, frozen=True, kw_only=True):
     """An installed layer, and the data of its package. `python`: the interpreter, empty for our own."""
 
     version: str
@@ -83,8 +82,7 @@ class InstallResult:
     python: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installer:
+class Installer(Struct, frozen=True, kw_only=True):
     """Installs packages into `store` with the tools of `rootfs`. `bundle`: the certificate bundle.
 
     `on_phase` gets what an installation does, for the person who waits for it.

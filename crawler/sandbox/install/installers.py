@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
 from crawler.sandbox.errors import SandboxError
@@ -27,8 +29,7 @@ _MORE: Final = "install another one, or see HALLMARK_SANDBOX_PYTHONS"
 _SHOWN: Final = 80  # characters of a requirement
 
 
-@dataclass(slots=True)
-class Installers:
+class Installers(Struct):
     """Installers for other Pythons than our own; their root file systems are built when first needed."""
 
     cache_dir: Path = Path()

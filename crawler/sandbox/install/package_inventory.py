@@ -10,13 +10,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from email.errors import MessageError
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct, field
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
@@ -31,8 +31,7 @@ _NEEDS: Final = ("dependencies", "optionalDependencies", "peerDependencies")
 _REQUIRED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeLimits:
+class TreeLimits(Struct, frozen=True, kw_only=True):
     """`manifest` and `total`: bytes of one manifest and of all. `entries`: directory entries read."""
 
     packages: int = 20_000
@@ -43,8 +42,7 @@ class TreeLimits:
     unread: int = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledPackage:
+class InstalledPackage(Struct, frozen=True, kw_only=True):
     """One package of the tree according to its manifest. `path`: the relative path of its folder or metadata."""
 
     ecosystem: Literal["npm", "PyPI"]
@@ -54,16 +52,14 @@ class InstalledPackage:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadPlace:
+class UnreadPlace(Struct, frozen=True):
     """A path in the tree that could not be read, and the reason."""
 
     path: str
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledTree:
+class InstalledTree(Struct, frozen=True, kw_only=True):
     """An installed package and its sorted dependencies; `packages` does not contain the package itself.
 
     `complete`: no limit was reached and everything could be read.
@@ -88,8 +84,7 @@ def read_tree(
     return reading.tree_of("PyPI", name, version, _python_packages(reading, name))
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """A tree that is being read, with its limits and their use."""
 
     tree: Path
@@ -237,8 +232,7 @@ def _python_packages(reading: _Reading, top: str) -> Iterator[InstalledPackage]:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Headers:
+class _Headers(Struct, frozen=True):
     name: str
     version: str
     needs: frozenset[str]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from crawler.sandbox.install.installer import InstallResult
 from crawler.sandbox.layers.layers import FORMAT, Layers, write_json_atomically
@@ -31,8 +33,7 @@ _CACHED_REASONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedInstallation:
+class ResolvedInstallation(Struct, frozen=True, kw_only=True):
     """The installation of a request. `newest`: the newest version in the index at the time `checked_at`.
 
     `python`: the version of the interpreter for which it was installed, empty for our own. `declared`: the requested
@@ -71,8 +72,7 @@ def make_installation(wanted: PackageSpec, newest: str, found: InstallResult, no
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Resolutions:
+class Resolutions(Struct, frozen=True):
     """The resolved requests of one cache. `pythons`: the versions available to packages besides our own."""
 
     layers: Layers

@@ -9,9 +9,10 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.sandbox.kernel.limits import MIB, Limits
 
@@ -27,8 +28,7 @@ _TRIES, _PAUSE = 200, 0.01  # two seconds for the kernel to end killed processes
 _numbers = itertools.count()
 
 
-@dataclass(frozen=True, slots=True)
-class ControlGroup:
+class ControlGroup(Struct, frozen=True):
     """The group of one box: one folder per controller in version 1, a single folder in version 2.
 
     `task_files`: descriptors with which a forked child can enter the group by itself (version 1).

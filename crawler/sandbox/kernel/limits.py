@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import resource
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MIB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """Limits of one start. `data`, `file_size`, `cpu_seconds` and `open_files` hold per process, the rest for all."""
 
     seconds: float = 150.0

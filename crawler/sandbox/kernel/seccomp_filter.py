@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from crawler.sandbox.kernel import syscalls
 
@@ -66,8 +67,7 @@ class UnsupportedMachineError(Exception):
     """There is no system call table for this machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Struct, frozen=True):
     """One struct sock_filter."""
 
     code: int

@@ -11,9 +11,10 @@ import fcntl
 import os
 import select
 import struct
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.sandbox.kernel import seccomp_filter, syscalls
 from crawler.sandbox.kernel.seccomp_filter import Instruction
@@ -43,8 +44,7 @@ MONITORED_CALLS: Final = (
 MIN_QUERY_BYTES, MAX_QUERY_BYTES = 17, 512  # bytes of a DNS query in a datagram
 
 
-@dataclass(frozen=True, slots=True)
-class HeldCall:
+class HeldCall(Struct, frozen=True):
     """A held call: notification id, pid of the process on the host, number of the system call, its six arguments."""
 
     number: int

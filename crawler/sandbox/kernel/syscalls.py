@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 # AUDIT_ARCH_* of linux/audit.h: machine | 64 bit | little endian.
 AUDIT_ARCH: Mapping[str, int] = MappingProxyType({"x86_64": 0xC000003E, "aarch64": 0xC00000B7})
@@ -13,8 +14,7 @@ AUDIT_ARCH: Mapping[str, int] = MappingProxyType({"x86_64": 0xC000003E, "aarch64
 NEWEST_REVIEWED = 462
 
 
-@dataclass(frozen=True, slots=True)
-class Syscall:
+class Syscall(Struct, frozen=True):
     """A system call and its number on each machine; None where the machine does not have it."""
 
     name: str

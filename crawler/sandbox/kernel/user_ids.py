@@ -8,9 +8,10 @@ import fcntl
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 # Inside the 65536 ids that a container usually maps, and outside of the range that Debian assigns.
 INSTALLER_UID = 64100
@@ -21,8 +22,7 @@ MACHINE_LOCKS = Path("/run/hallmark")
 POLL = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """The host user id to become; None keeps our own."""
 
     uid: int | None

@@ -7,9 +7,10 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawler.sandbox.kernel import cgroup
 from crawler.sandbox.kernel.user_ids import try_lock
@@ -31,24 +32,21 @@ LOCK = "lock"
 _MOST_FILES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvictionPolicy:
+class EvictionPolicy(Struct, frozen=True, kw_only=True):
     """Keep layers that were used within `unused`, at most `size` bytes in total. None: no limit."""
 
     size: int | None = None
     unused: timedelta | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EvictedLayers:
+class EvictedLayers(Struct, frozen=True):
     """The number and bytes of removed layers."""
 
     layers: int = 0
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(Struct, frozen=True):
     digest: str
     used_at: datetime
     size: int

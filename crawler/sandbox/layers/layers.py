@@ -15,9 +15,11 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.layers import trees
@@ -30,8 +32,7 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seal:
+class Seal(Struct, frozen=True, kw_only=True):
     """Metadata of a layer. `lock` and `ecosystem` are part of its name; `stamp` was true at `hashed_at`."""
 
     ecosystem: str
@@ -42,8 +43,7 @@ class Seal:
     hashed_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Layers:
+class Layers(Struct, frozen=True):
     """The layers below one cache folder, made for one root file system's Python (`abi`)."""
 
     cache_dir: Path

@@ -13,9 +13,10 @@ import ctypes
 import os
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
+
+from msgspec import Struct, field
 
 from crawler.sandbox.kernel.libc import load_libc
 from evidence.kinds.behaviour import Decoy
@@ -68,8 +69,7 @@ MAX_WAIT: Final = 2.0
 POLL: Final = 0.001
 
 
-@dataclass(slots=True)
-class Decoys:
+class Decoys(Struct):
     """The monitored decoy files of one box."""
 
     handle: int

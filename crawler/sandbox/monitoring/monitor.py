@@ -10,8 +10,9 @@ import os
 import struct
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from crawler.sandbox.kernel import syscall_notification
 from crawler.sandbox.kernel.libc import load_libc
@@ -123,8 +124,7 @@ class ListenerHandover:
         return int(struct.unpack("<i", data)[0]) if len(data) == 4 else None
 
 
-@dataclass(slots=True)
-class SyscallMonitor:
+class SyscallMonitor(Struct):
     """Receives the held calls of a box in the event loop, from `start` to `end`.
 
     A box whose sessions are not `few` may start as many as it may start processes.
@@ -208,8 +208,7 @@ class SyscallMonitor:
             os.close(handle)
 
 
-@dataclass(frozen=True, slots=True)
-class HeldProcess:
+class HeldProcess(Struct, frozen=True):
     """The process of a held call, with its memory, which was opened while the call was held."""
 
     pid: int
@@ -227,8 +226,7 @@ class HeldProcess:
         return str(Path(f"/proc/{self.pid}/{name}").readlink())
 
 
-@dataclass(frozen=True, slots=True)
-class BoxObservation:
+class BoxObservation(Struct, frozen=True):
     """All observations of one box. `monitor` is None if the kernel or our permissions do not allow monitoring."""
 
     monitor: SyscallMonitor | None

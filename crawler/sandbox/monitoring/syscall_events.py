@@ -11,8 +11,9 @@ import os
 import re
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from crawler.secret_masking import mask_tail
 from evidence.kinds.behaviour import MAX_ENTRIES, MAX_LENGTH, Behaviour, Contact, Decoy, build_behaviour
@@ -50,8 +51,7 @@ class Caller(Protocol):
     def link(self, name: str) -> str: ...
 
 
-@dataclass(slots=True)
-class SyscallEvents:
+class SyscallEvents(Struct):
     """The recorded behaviour of one box, limited to twice the number of entries that evidence keeps."""
 
     contacts: set[Contact] = field(default_factory=set)

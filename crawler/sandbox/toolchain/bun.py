@@ -8,11 +8,11 @@ import io
 import json
 import platform
 import tarfile
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 import httpx
+from msgspec import Struct
 
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.toolchain import index_queries
@@ -22,8 +22,7 @@ from evidence.model import Absent
 MEMBER = "package/bin/bun"
 
 
-@dataclass(frozen=True, slots=True)
-class BunPin:
+class BunPin(Struct, frozen=True):
     """The npm package with bun for a machine, and the required digest of its tarball."""
 
     name: str

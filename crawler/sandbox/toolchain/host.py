@@ -11,10 +11,10 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import certifi
+from msgspec import Struct
 
 from crawler.sandbox.errors import SandboxError
 
@@ -33,8 +33,7 @@ BUNDLES = (
 _LDD_LINE = re.compile(r"^\s*(?:(?P<name>\S+) => )?(?P<path>/\S+) \(0x[0-9a-f]+\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Interpreter:
+class Interpreter(Struct, frozen=True):
     """A CPython. `library_dir`: `lib` or `lib64`; `version`: `3.11`; `release`: `3.11.7`."""
 
     binary: Path

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from msgspec import Struct
+
 Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port."""
 
@@ -33,8 +35,7 @@ class IndexCredential:
     header: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexCredentials:
+class IndexCredentials(Struct, frozen=True):
     """The credentials of all configured indexes of one kind."""
 
     entries: tuple[IndexCredential, ...] = ()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
 import httpx
+from msgspec import Struct
+from msgspec.structs import replace
 from packaging.utils import (
     InvalidSdistFilename,
     InvalidWheelFilename,
@@ -33,8 +34,7 @@ SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+ht
 _UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not serve us, regardless of the package
 
 
-@dataclass(frozen=True, slots=True)
-class IndexAnswer:
+class IndexAnswer(Struct, frozen=True):
     """The index's data on a package: `newest` is the version for an unpinned request, `endpoints` serve its files.
 
     `requires_python`: the Requires-Python of the requested version (PEP 345), or None. `released`: the date of the
@@ -48,8 +48,7 @@ class IndexAnswer:
     released: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Struct, frozen=True):
     """A file of a Python package. `checked`: the index provides a digest, which uv verifies.
 
     `withdrawn`: yanked (PEP 592), for requests of exactly this version only. `python`: its Requires-Python.

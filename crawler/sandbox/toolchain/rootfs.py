@@ -16,10 +16,11 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import certifi
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.layers import trees
@@ -60,8 +61,7 @@ PARTS = ("downloads", "index", "layers", "locks", "rootfs", "seals", "slots", "t
 MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "project", "run", "sys", "tmp")
 
 
-@dataclass(frozen=True, slots=True)
-class Rootfs:
+class Rootfs(Struct, frozen=True):
     """A finished root file system. `key` names its inputs, `digest` its contents."""
 
     path: Path
@@ -85,8 +85,7 @@ class Rootfs:
         return self.path / "tools"
 
 
-@dataclass(frozen=True, slots=True)
-class _Tools:
+class _Tools(Struct, frozen=True):
     """What is copied into a root file system, besides libraries."""
 
     python: Interpreter

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.derive.poisoning.obfuscation import OBFUSCATION_EXPRESSIONS
 from evidence.derive.poisoning.prefilter import ExpressionPrefilter
@@ -25,8 +26,7 @@ _FIRST_OBFUSCATION: Final = len(PATTERNS)
 _FIRST_INSTRUCTION: Final = _FIRST_OBFUSCATION + len(OBFUSCATION_EXPRESSIONS)
 
 
-@dataclass(frozen=True, slots=True)
-class CandidatePatterns:
+class CandidatePatterns(Struct, frozen=True):
     """The patterns that a text may match, in order; whether it may be obfuscated, and whether it may instruct about a
     tool.
     """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.derive.poisoning.decoding import decode_texts, find_encoded
 from evidence.derive.poisoning.hidden_characters import find_hidden_candidates, find_hidden_characters
@@ -53,8 +55,7 @@ MAX_HITS: Final = 200
 _ABOUT_CONVERSATIONS: Final = frozenset({"passes-conversation", "talk-leaves"})
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """One suspicious place. `at` is its path. The text itself is never repeated, only its category."""
 
     category: Category
@@ -79,8 +80,7 @@ class Hit:
         return self.is_grave and self.pattern not in UNCERTAIN
 
 
-@dataclass(frozen=True, slots=True)
-class _TextMatch:
+class _TextMatch(Struct, frozen=True):
     """A match in a text, independent of the places where the text occurs. `found` decides whether the text's owner
     matters.
     """
@@ -91,8 +91,7 @@ class _TextMatch:
     found: PatternMatch
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownTools:
+class _KnownTools(Struct, frozen=True):
     """What is known of the tools that own texts; made only for those whose texts may have a hit."""
 
     contexts: Callable[[Iterable[str]], Mapping[str, ToolContext]]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import or_
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.derive.poisoning.concept_words import find_triggered, find_triggers, find_words
 from evidence.derive.poisoning.text_folding import TextIndex, fold_text
@@ -77,8 +78,7 @@ _DIRECTION_AFTER: Final = re.compile(r"\S{0,40}\s?(?:へ|に|宛|로|으로|에|
 _DIRECTION_LENGTH: Final = 48
 
 
-@dataclass(frozen=True, slots=True)
-class ToolView:
+class ToolView(Struct, frozen=True):
     """What is known of the tool that a text belongs to."""
 
     name: str = ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import Confidence, MentionedTool, PatternMatch
@@ -18,8 +19,7 @@ _MARKED: Final = re.compile(r"[a-z0-9][_.:-]+[a-z0-9]")
 _HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """The tool that owns a text: its own words (name, parameters, values) and the names of all tools, in lower case."""
 
     own: frozenset[str]

@@ -7,10 +7,11 @@ import hmac
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.kinds.secrets import Discount
 
@@ -22,8 +23,7 @@ _LONG: Final = re.compile(r"[A-Za-z0-9+/=_\-.!@#%^&*~]{12,}")
 _NAME: Final = re.compile(r"[A-Z_\-]+|[a-z_\-.]+|(?:[A-Z]?[a-z]{2,}+)++")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """A match of a pattern. `line` counts from 1; 0 for a rule that matches the path alone.
 
     `digest` is the HMAC-SHA256 of the secret under the caller's salt: equal digests mean equal secrets. `context` is a

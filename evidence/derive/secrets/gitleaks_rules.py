@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from evidence.derive.secrets.rules import LINE, MATCH, SECRET, Allowance, Rule, RuleSet, build_own_rules
 

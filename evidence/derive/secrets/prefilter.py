@@ -10,11 +10,12 @@ import importlib
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from threading import Lock
 from typing import Any, Final
+
+from msgspec import Struct
 
 from evidence.derive.secrets.joined_literals import SEAMS
 from evidence.derive.secrets.rules import Rule
@@ -41,8 +42,7 @@ _BEGINNING: Final = 3
 """Consecutive letters from which hyperscan can start."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """The indexes of the rules that may match a text, None for every rule, and whether literals may be joined in it."""
 
     rules: AbstractSet[int] | None

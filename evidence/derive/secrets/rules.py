@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, fields
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.public_keys import PUBLIC_KEYS
@@ -16,8 +18,7 @@ MATCH: Final = "match"
 LINE: Final = "line"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class Allowance(Struct, frozen=True, kw_only=True):
     """Values that are allowed although they look like secrets. With `every`, all given kinds of conditions must hold.
 
     `rules` limits it to some rules; an empty set means all. Expressions are RE2; `target` names the text they are
@@ -33,8 +34,7 @@ class Allowance:
     rules: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """One rule. Without an expression the path alone decides. `group` 0 is the first group that matched.
 
     A match of a `random` rule is not made of words. The decoded text of an `encoded` match contains another secret.
@@ -63,8 +63,7 @@ class Rule:
     allowances: tuple[Allowance, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSet:
+class RuleSet(Struct, frozen=True, kw_only=True):
     """Rules with their common allowances.
 
     With `own` rules, placeholders are recognised and each place is reported once. Rules of a file behave as the file
@@ -117,6 +116,4 @@ def rules_digest(rules: RuleSet) -> str:
 
 def _plain(value: Any) -> Any:
     """A part of the rules as JSON has it; `asdict` would copy every text and take ten times as long."""
-    return (
-        sorted(value) if isinstance(value, frozenset) else {one.name: getattr(value, one.name) for one in fields(value)}
-    )
+    return sorted(value) if isinstance(value, frozenset) else asdict(value)

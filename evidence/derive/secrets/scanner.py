@@ -12,12 +12,13 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import Any, Final
 
 import re2
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.derive.secrets.finding import MASK, Finding, Lines, digest_secret, mask_context
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid
@@ -54,8 +55,7 @@ _MAX_MATCHES: Final = 5_000
 _MAX_EXAMINED: Final = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
+class _Hit(Struct, frozen=True):
     rule: Rule
     order: int
     span: tuple[int, int]
@@ -63,8 +63,7 @@ class _Hit:
     example: bool = False  # with letters or digits in their order, as people write them
 
 
-@dataclass(frozen=True, slots=True)
-class _Allowed:
+class _Allowed(Struct, frozen=True):
     paths: tuple[Any, ...]
     expressions: tuple[Any, ...]
     allowance: Allowance

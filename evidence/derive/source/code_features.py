@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import re2
+from msgspec import Struct
 
 from evidence.kinds.source import SSE, STDIO, STREAMABLE_HTTP
 
@@ -111,16 +111,14 @@ _AMBIENT: Final = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class CodeMark:
+class CodeMark(Struct, frozen=True):
     """A place in code; `line` counts from 1."""
 
     what: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class VariableRead:
+class VariableRead(Struct, frozen=True):
     """A variable that code reads. `required` is None where the code does not show it."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 
@@ -52,8 +53,7 @@ class Budget:
         return self._part >= 0 and self._left - (MAX_OF_PART - self._part) >= 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct, frozen=True, kw_only=True):
     """A tool that code declares; None is a value that the text does not determine. `line` counts from 1."""
 
     name: str

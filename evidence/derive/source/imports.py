@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 import re2
+from msgspec import Struct, field
 
 from evidence.canonical import Json
 from evidence.json_members import object_or_empty, text_or_empty
@@ -49,8 +49,7 @@ _DISTRIBUTIONS: Final = {
 """Well-known packages whose module has another name."""
 
 
-@dataclass(slots=True)
-class ImportedNames:
+class ImportedNames(Struct):
     """What the code of one server imports. `unread` are the ecosystems of which it may import more."""
 
     npm: set[str] = field(default_factory=set)

@@ -6,9 +6,10 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from evidence.derive.source.declared_tool import MAX_STEPS, Budget, Value
 
@@ -19,8 +20,7 @@ _BOM: Final = "\ufeff"
 _LOWER_THAN_SUFFIX: Final = re.compile(r"(?:/__init__)?\.pyi?$")
 
 
-@dataclass(frozen=True)
-class PythonModule:
+class PythonModule(Struct, frozen=True, dict=True):
     """One parsed file. A name that is bound more than once has no certain value and is left out."""
 
     path: str
@@ -71,8 +71,7 @@ class PythonModule:
 Named: TypeAlias = ast.expr | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@dataclass(frozen=True)
-class PythonProject:
+class PythonProject(Struct, frozen=True, dict=True):
     """The Python files of one server by path, parsed on demand.
 
     `schema_of` reads a schema from an annotation. It is passed in because values and schemas depend on each other.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from evidence.canonical import Json
 from evidence.derive.source.declared_tool import MAX_STEPS, UNKNOWN, UnknownValue, Value
@@ -53,8 +54,7 @@ _IGNORED: Final = frozenset({"title", "default", "default_factory", "alias", "ex
 _TYPES_OF: Final = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
-@dataclass(slots=True)
-class Field:
+class Field(Struct):
     """One parameter or member: its schema, and whether it is required. `name` is the name that callers use."""
 
     name: str

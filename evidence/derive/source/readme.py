@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_BYTES: Final = 512 * 1024
 MAX_SECTIONS: Final = 60
@@ -48,15 +49,13 @@ _COMMANDS: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(Struct, frozen=True):
     title: str
     level: int
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadmeParts:
+class ReadmeParts(Struct, frozen=True, kw_only=True):
     """The parts of a README; None for a missing part."""
 
     words: int

@@ -6,12 +6,12 @@ Trees are walked by a cursor in linear time; queries take quadratic time on craf
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
 import tree_sitter_javascript
 import tree_sitter_typescript
+from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser, Tree
 
 from evidence.derive.source.declared_tool import MAX_STEPS, Budget, Value
@@ -46,8 +46,7 @@ _INTERESTING: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(Struct, frozen=True, dict=True):
     """One parsed file. `nodes` are those that may bind or declare something, in the order of the text."""
 
     path: str
@@ -137,8 +136,7 @@ class Script:
                             yield self.text(alias or name), self.text(name)
 
 
-@dataclass(frozen=True)
-class Scripts:
+class Scripts(Struct, frozen=True, dict=True):
     """The scripts of one server by path, parsed on demand.
 
     `schema_of` reads a schema from an expression. It is passed in because values and schemas depend on each other.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from tree_sitter import Node
 
 from evidence.canonical import Json
@@ -153,8 +153,7 @@ def _members(node: Node, script: Script) -> tuple[Mapping[str, Node | None], Scr
     return None if pairs is None or any(not name for name, _ in pairs) else (dict(pairs), found[1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     node: Node
     script: Script
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from evidence.lockfiles.lockfile import (
     Dependency,
@@ -52,8 +53,7 @@ def read_npm_lock(data: bytes) -> Iterator[Finding]:
         yield from _nested(read_table(lock, "dependencies"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Folders:
+class _Folders(Struct, frozen=True):
     """The folders outside node_modules: workspaces, other local packages, and their dependencies."""
 
     links: dict[str, str]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evidence.lockfiles.lockfile import (
     Dependency,
@@ -32,16 +33,14 @@ _PAIR = re.compile(r'(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))(?:\s+(?:"((?:[^"\\]|\\.)*
 _GROUPS = ("dependencies", "optionalDependencies")
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     patterns: list[str]
     fields: dict[str, str] = field(default_factory=dict)
     needs: list[tuple[str, str]] = field(default_factory=list)
     options: list[tuple[str, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Locked:
+class _Locked(Struct, frozen=True):
     """The parts of an entry that are kept until all entries are read."""
 
     patterns: tuple[str, ...]
@@ -49,8 +48,7 @@ class _Locked:
     resolved: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """The patterns that any entry depends on, those with a dependency that is not optional, and their names."""
 
     required: set[str] = field(default_factory=set)

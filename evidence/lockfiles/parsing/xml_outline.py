@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
+
+from msgspec import Struct, field
 
 from evidence.lockfiles.lockfile import FaultKind, InvalidLockfile, to_printable_text
 from evidence.lockfiles.parsing.bounded import MAX_VALUES
@@ -12,8 +13,7 @@ from evidence.lockfiles.parsing.bounded import MAX_VALUES
 MAX_XML_DEPTH = 64
 
 
-@dataclass(slots=True)
-class Element:
+class Element(Struct):
     """One element: its name without namespace, its line, its text and its children."""
 
     name: str

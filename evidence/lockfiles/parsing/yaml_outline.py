@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn
+
+from msgspec import Struct
 
 from evidence.lockfiles.lockfile import Fault, FaultKind, InvalidLockfile, to_printable_text
 from evidence.lockfiles.parsing.bounded import MAX_DEPTH
@@ -22,8 +23,7 @@ _MAX_FLOW = 65_536
 _MAX_FLOW_LINES = 32
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A collection under construction: the indentation of its entries, its value, and the last key."""
 
     indent: int

@@ -5,8 +5,9 @@ file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from evidence.lockfiles.lockfile import Ecosystem
 from evidence.lockfiles.parsing.bounded import Table, read_strings, string_or_empty
@@ -14,8 +15,7 @@ from evidence.lockfiles.reachability import Edges, Reach, Roots
 from evidence.lockfiles.versions import normalize_package_name
 
 
-@dataclass(slots=True)
-class Graph:
+class Graph(Struct):
     """The nodes of a lock: each entry by its number, each extra of it, and each name or name and version in it.
 
     `wanted` contains the required names that are missing.

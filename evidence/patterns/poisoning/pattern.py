@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cache
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 MAX_TEXT: Final = 20_000
 """Characters of one text that are scanned; a longer description is a finding of its own elsewhere."""
@@ -94,16 +95,14 @@ class Mention(Enum):
     MARKUP = "markup"
 
 
-@dataclass(frozen=True, slots=True)
-class MentionedTool:
+class MentionedTool(Struct, frozen=True):
     """A thing that a match is about. `called`: the text itself calls it a tool."""
 
     name: str
     called: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PatternMatch:
+class PatternMatch(Struct, frozen=True):
     """A match in a text. `others`: the things that it is about, for each place; None when it names none.
 
     `disputed`: the confidence if nothing gives a reason to quote attacks; None for a match outside of quotations.
@@ -114,8 +113,7 @@ class PatternMatch:
     disputed: Confidence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """A verbose regular expression, compiled on first use: most processes use only a few."""
 
     pattern: str
@@ -135,8 +133,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
     return re.compile(expression, re.VERBOSE)
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """One pattern. `expression` must match with each of `beside` within WINDOW characters; when `sentence` is set,
     within the
     same sentence, and `unless` is then searched in the whole sentence. The samples are its tests.

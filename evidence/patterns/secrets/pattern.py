@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 EDGE: Final = r"(?:\b|\\[nrt])"
 """Where a token may begin: at a word boundary, or after an escape inside a quoted text."""
@@ -34,8 +35,7 @@ DASHED_JOINT: Final = rf"(?:-|{JOINT})"
 """A joint, or a dash."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPattern:
+class SecretPattern(Struct, frozen=True, kw_only=True):
     """One format. `expression` is RE2; its first group, or else the whole match, is the secret.
 
     Every match contains one of the `anchors` (lower case; compared without case), at most `near` bytes after its start

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 
@@ -33,8 +34,7 @@ class ProofMethod(StrEnum):
     SERVER = "server"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Struct, frozen=True, kw_only=True):
     """A claim of control: `challenge` must appear at `place`; the next check is due at `due_at`.
 
     `seen_at` is when the challenge was last found, `note` the result of the last check, for the claimant.
@@ -54,8 +54,7 @@ class Claim:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimLimits:
+class ClaimLimits(Struct, frozen=True):
     """The maximum of claims of a client since a moment, and of unproven claims of a server.
 
     At a server's maximum a new claim replaces the oldest one if that was made before `stale`, so that strangers cannot

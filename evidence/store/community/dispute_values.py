@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 from evidence.store.errors import StoreError
@@ -31,8 +32,7 @@ class DisputeState(StrEnum):
         return decided if self is DisputeState.OPEN else frozenset({DisputeState.OPEN})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisputedLine:
+class DisputedLine(Struct, frozen=True, kw_only=True):
     """A line of a public receipt: its place, the id that it cites, its text, and its rule if it has one."""
 
     server: ServerId
@@ -50,8 +50,7 @@ class DisputedLine:
         return sha256(to_json([self.server, self.rubric, self.cites, self.at]).encode()).digest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dispute:
+class Dispute(Struct, frozen=True, kw_only=True):
     """One dispute. `contact` is private; `reason` is public when `is_shown`; `client` is a digest."""
 
     id: str
@@ -67,8 +66,7 @@ class Dispute:
     decided_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeDecision:
+class DisputeDecision(Struct, frozen=True, kw_only=True):
     """One change of a dispute. `answer` is public, `note` is for the trail; None leaves a value unchanged."""
 
     at: datetime
@@ -80,8 +78,7 @@ class DisputeDecision:
     shown: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DisputeLimits:
+class DisputeLimits(Struct, frozen=True):
     """The maximum of disputes of a client since a moment, and of open disputes of a server and of a line."""
 
     of_client: int

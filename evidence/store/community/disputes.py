@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Connection, Integer, Row, bindparam, func, insert, select, text, update
 
 from evidence.model import ServerId

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, Row, Select, insert, select, update
 
 from evidence.store.community.claim_values import ClaimState
@@ -19,8 +19,7 @@ _USE_PRECISION: Final = timedelta(minutes=1)
 """The precision of the time of last use, so that not every request writes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiToken:
+class ApiToken(Struct, frozen=True, kw_only=True):
     """One token. It is valid while its `claim` is proven; None for a token made by an operator."""
 
     id: str

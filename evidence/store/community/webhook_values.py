@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 
@@ -17,8 +18,7 @@ class DeliveryState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Webhook:
+class Webhook(Struct, frozen=True, kw_only=True):
     """A URL to notify when the score of a server changes. `token` is the id of the token that registered it.
 
     `run` is the newest published run processed for it, `failures` counts failed deliveries in a row, `ended_at` and
@@ -36,8 +36,7 @@ class Webhook:
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(Struct, frozen=True, kw_only=True):
     """One message: its body, attempts, next attempt, and the result of the last attempt (`said`)."""
 
     id: str

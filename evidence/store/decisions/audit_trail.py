@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct, field
 from sqlalchemy import Connection, Row, insert, select
 
 from evidence.canonical import Json
@@ -17,8 +17,7 @@ from evidence.store.transactions import DatabaseAccess
 _COLUMNS = ("at", "who", "token", "what", "subject", "note")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry:
+class AuditEntry(Struct, frozen=True, kw_only=True):
     """One decision of an operator, with the state before and after it.
 
     `who` is a login or the name of a token, `token` the token's id, None for the command line. The store sets `number`.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, select, text, update
 
 from evidence.store.decisions.audit_trail import AuditEntry, put_audit_entry
@@ -28,8 +28,7 @@ class OptOutScope(StrEnum):
     SERVER = "server"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptOut:
+class OptOut(Struct, frozen=True, kw_only=True):
     """One entry. `note` holds its reason and, on a second line, who revoked it and why."""
 
     scope: OptOutScope

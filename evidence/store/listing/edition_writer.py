@@ -8,9 +8,9 @@ process leaves an incomplete edition, which is never shown and which a later one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, literal, select, text, union, update
 
 from evidence.store.database import Database
@@ -51,8 +51,7 @@ _SERVER_COLUMNS: Final = ("edition", "place", "server_key", "name", "seen", "kin
 _ORDER_COLUMNS: Final = ("edition", "sort", "place", "rank", "kind", "facets", "grade", "score")
 
 
-@dataclass
-class EditionNumbers:
+class EditionNumbers(Struct, dict=True):
     """The numbers of the filter groups, facets and rubric versions of an edition; they only grow."""
 
     kinds: dict[FilterGroup, int]

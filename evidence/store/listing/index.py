@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, ScalarSelect, func, select
 
 from evidence.canonical import Json

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, select
 
 from evidence.model import ServerId
@@ -25,8 +25,7 @@ MAX_MATCHES: Final = 3
 """Words of one field that are named for one term."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedWords:
+class MatchedWords(Struct, frozen=True):
     """The words of one field that match a term of a query."""
 
     term: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.store.errors import BadCursor
 from evidence.store.listing.values import ListedScore
@@ -31,8 +32,7 @@ UNRANKED: Final = ((_TOP + 1) * (_SCALE + 1)) * (_TOP + 2)
 """The rank of servers without a score of a rubric version: after all others."""
 
 
-@dataclass(frozen=True, slots=True)
-class PagePosition:
+class PagePosition(Struct, frozen=True):
     """A row of one order after which a page begins, or before which it ends (`backwards`)."""
 
     sort: int

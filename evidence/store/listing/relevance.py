@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, select
 
 from evidence.store.listing.queries import Edition, find_matches, list_conditions, make_listed, select_servers
@@ -47,8 +47,7 @@ _EXAMINED: Final = 100
 _POINTS: Final = 1_000_000  # of 100 points, in the unit of the index
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedTerm:
+class WeighedTerm(Struct, frozen=True):
     """A term, the places of the servers that match it (None when they are many), and its weight."""
 
     term: SearchTerm

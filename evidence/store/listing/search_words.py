@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, Literal, TypeAlias
 from unicodedata import normalize
 
 import snowballstemmer
+from msgspec import Struct
 
 from evidence.store.listing.quality_words import QUALITIES
 
@@ -58,8 +58,7 @@ _WELL: Final = "well"
 _STEMMER: Final = snowballstemmer.stemmer("english")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchTerm:
+class SearchTerm(Struct, frozen=True):
     """A word of a query. It matches words that begin with it, and the word that is its stem (if not empty)."""
 
     word: str
@@ -69,8 +68,7 @@ class SearchTerm:
         return any(word == self.stem or word.startswith(self.word) for word in words)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerWords:
+class ServerWords(Struct, frozen=True):
     """The words and stems of one server by field, each distinct and in the order of the texts."""
 
     name: tuple[str, ...]

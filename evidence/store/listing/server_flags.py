@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Boolean, Connection, bindparam, select, type_coerce
 
 from evidence.model import ServerId
@@ -14,8 +14,7 @@ from evidence.store.tables.evidence import COMPACTION
 from evidence.store.values import FindingState
 
 
-@dataclass(frozen=True, slots=True)
-class ServerFlags:
+class ServerFlags(Struct, frozen=True):
     """Whether the records of a run were dropped, and whether the server has reviewed findings, disputes, re-tests.
 
     Findings count when they are public or dismissed, disputes and re-tests in every state.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from evidence.model import Server
 from evidence.store.listing.values import ListedScore, ListedServer, ListingQuery, ServerFacets
@@ -37,8 +37,7 @@ _MANY: Final = {"registry": "registries", "badge": "badges"}
 """The filters of which a server may have several values, by their names in a query."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilterGroups:
+class FilterGroups(Struct, frozen=True):
     """The filter groups of an edition, each with its number of servers."""
 
     counted: tuple[tuple[FilterGroup, int], ...]

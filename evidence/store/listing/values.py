@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from evidence.model import Server, Trigger
 
@@ -15,8 +16,7 @@ SortOrder: TypeAlias = Literal["rank", "name", "seen", "added", "relevance"]
 SORT_ORDERS: Final[tuple[SortOrder, ...]] = ("rank", "name", "seen", "added", "relevance")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedScore:
+class ListedScore(Struct, frozen=True, kw_only=True):
     """The score of a server by one rubric version. Without a score, `not_measured` has the reason; it is not 0.
 
     `floor` and `ceiling` bound the score with complete evidence, `coverage` is a share of 1. A `thin` score is based on
@@ -35,8 +35,7 @@ class ListedScore:
     not_measured: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerFacets:
+class ServerFacets(Struct, frozen=True, kw_only=True):
     """Properties of a server that lists show and filter by; a text is empty where the property is not known.
 
     `categories` are ids, the best first. `transport` is `streamable-http`, `sse` or `stdio`. `access` is `open` or
@@ -50,8 +49,7 @@ class ServerFacets:
     advisories: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedServer:
+class ListedServer(Struct, frozen=True, kw_only=True):
     """One server as lists show it. It contains public data only.
 
     `as_of` is when its evidence was collected, `state` is `measured`, `partial` or `not_testable`, `reason` is why its
@@ -83,8 +81,7 @@ class ListedServer:
         return max(found, key=lambda one: one.version, default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListingQuery:
+class ListingQuery(Struct, frozen=True, kw_only=True):
     """The filters and the sort order of a list; every filter is optional.
 
     `text` holds prefixes of words of the name, reference, purpose, tools or README; all must match, but in the order
@@ -113,8 +110,7 @@ class ListingQuery:
     advisories: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListingPage:
+class ListingPage(Struct, frozen=True, kw_only=True):
     """A page of a list. `after` and `before` are the cursors of the next and previous page, None at the ends.
 
     `total` is the number of servers on all pages, None when counting would cost too much: then it is greater than
@@ -129,8 +125,7 @@ class ListingPage:
     run: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryPoint:
+class HistoryPoint(Struct, frozen=True, kw_only=True):
     """The score of a server by one rubric version in one run. `pins` is a digest of `pinned`, the run's versions."""
 
     run: str

@@ -11,9 +11,9 @@ soon fills a page. The databases themselves would choose a join, which reads a w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from msgspec import Struct
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -80,8 +80,7 @@ WordTexts: TypeAlias = tuple[str, str, str, str]
 """The words of the fields of one server."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordMatches:
+class WordMatches(Struct, frozen=True):
     """The places of the servers that match all terms of a query; None when they are many or the query has no terms."""
 
     edition: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from evidence.kinds.samples import FAILURES, Sample, SampleObservation
 from evidence.store.errors import CorruptBlob
@@ -34,8 +35,7 @@ _CONTINUED: Final = bytes(range(0x80, 0x100))
 _CACHED_PAGES: Final = 512
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAttempts:
+class StoredAttempts(Struct, frozen=True):
     """The newest attempts of a server, the number of the first of them, and the newest page as stored."""
 
     first: int = 0

@@ -9,9 +9,10 @@ One member for each record, in the order of kinds. MICROSECONDS count from the m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.store.errors import CorruptBlob
@@ -20,8 +21,7 @@ from evidence.store.sql.json_columns import from_json, to_json
 _MICROSECOND = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordNote:
+class RecordNote(Struct, frozen=True):
     """When a record was made and its observation; `attempts` are the ranges of a samples record."""
 
     at: datetime

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, Row, bindparam, select
 
 from evidence.kinds import samples
@@ -27,8 +28,7 @@ _UNIQUE = ("run_key", "server_key")
 _RECORD_SETS = select(RECORD_SET).where(RECORD_SET.c.run_key == bindparam("run"), matches_any(RECORD_SET.c.server_key))
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
+class StoredRecord(Struct, frozen=True):
     """One record as it is stored: `blob` is the key of its body, None without a payload."""
 
     part: ShapePart
@@ -40,8 +40,7 @@ RecordsByServer: TypeAlias = Mapping[int, Mapping[str, StoredRecord]]
 """Stored records by server key and kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordContents:
+class RecordContents(Struct, frozen=True):
     """The contents of a record set: `blobs` are the keys of the bodies of those parts that have a payload, in order."""
 
     shape: Shape

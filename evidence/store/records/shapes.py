@@ -6,10 +6,10 @@ Most servers of a run have one of a few shapes, so a shape is stored once and re
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeAlias
 
+from msgspec import Struct
 from sqlalchemy import Connection, select
 
 from evidence.model import Absent, Observed, Reason, Record
@@ -22,8 +22,7 @@ _COLUMNS = ("shape_key", "kind", "schema", "collector", "collector_version", "re
 _PARTS = select(PART).where(matches_any(PART.c.shape_key)).order_by(PART.c.kind)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ShapePart:
+class ShapePart(Struct, frozen=True, order=True):
     """One kind of a shape; `absent` is None where there is a payload."""
 
     kind: str

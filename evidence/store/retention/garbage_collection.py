@@ -7,10 +7,10 @@ parts. A sweep excludes other writers and first marks what was written since the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, Select, Table, delete, func, or_, select, update
 
 from evidence.store.blobs import Codec
@@ -25,8 +25,7 @@ _ROWS: Final = 5_000
 _UNKNOWN, _NAMED, _NEEDED = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class BlobMarks:
+class BlobMarks(Struct, frozen=True):
     """A mark for every blob key: unknown, named by a receipt, or needed by a record or registry entry."""
 
     marks: bytearray
@@ -45,8 +44,7 @@ class BlobMarks:
                 yield key, mark == _NAMED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedGarbage:
+class CollectedGarbage(Struct, frozen=True, kw_only=True):
     """The number of bodies dropped whose digest stays, of blobs deleted, and the freed bytes."""
 
     given_up: int = 0

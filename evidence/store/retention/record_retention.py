@@ -7,10 +7,10 @@ the evidence behind them. The number of dropped record sets is stored for the ru
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, bindparam, delete, literal, select
 
 from evidence.model import Trigger
@@ -25,8 +25,7 @@ _DROPPED: Final = select(COMPACTION).join(RUN, RUN.c.key == COMPACTION.c.run_key
 _CLOSED: Final = [FindingState.PUBLIC_DISCLOSED.value, FindingState.DISMISSED.value]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DroppedRecords:
+class DroppedRecords(Struct, frozen=True, kw_only=True):
     """What was dropped of a run: the number of record sets, the time of the last drop, and whether it is complete."""
 
     run: str

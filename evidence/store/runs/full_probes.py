@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, Row, func, select
 
 from evidence.model import ServerId
@@ -20,8 +20,7 @@ from evidence.store.values import FINAL_STATES, RunState
 _DONE: Final = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class FullProbe:
+class FullProbe(Struct, frozen=True):
     """The full probe of a server after a re-test, and its run."""
 
     retest: str
@@ -29,8 +28,7 @@ class FullProbe:
     run: str
 
 
-@dataclass(frozen=True, slots=True)
-class AwaitingFullProbe:
+class AwaitingFullProbe(Struct, frozen=True):
     """A finished re-test without a full probe, and its run."""
 
     retest: str

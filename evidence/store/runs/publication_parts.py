@@ -9,10 +9,10 @@ refused. A change of the run's state drops its parts, also the one that publishe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 
 from evidence.model import ServerId
@@ -33,8 +33,7 @@ _READ: Final = 10
 _COLUMNS: Final = ("run_key", "number", "edition", "first", "servers")
 
 
-@dataclass(frozen=True, slots=True)
-class PublicationPart:
+class PublicationPart(Struct, frozen=True):
     """A leased part of a run: its servers, and the place of the first of them in the listing index."""
 
     run: str

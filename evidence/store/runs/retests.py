@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, Integer, Row, bindparam, func, select, text, update
 
 from evidence.model import ServerId
@@ -61,8 +61,7 @@ class RetestState(StrEnum):
 _OPEN: Final = (RetestState.WAITING.value, RetestState.RUNNING.value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retest:
+class Retest(Struct, frozen=True, kw_only=True):
     """One request. `client` is a digest of the client; `before` is the run that the result is compared with.
 
     `previous_admitted_at` is when the previous re-test of the server was admitted, None without one.
@@ -85,8 +84,7 @@ class Retest:
         return self.state.value in _OPEN
 
 
-@dataclass(frozen=True, slots=True)
-class ClientLimit:
+class ClientLimit(Struct, frozen=True):
     """The maximum of requests of one client since a moment."""
 
     requests: int

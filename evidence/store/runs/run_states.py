@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from datetime import datetime
 
+from msgspec.structs import asdict
 from sqlalchemy import Connection, Row, bindparam, delete, func, literal, select, update
 
 from evidence.canonical import Json

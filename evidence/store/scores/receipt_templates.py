@@ -7,9 +7,10 @@ A receipt that filling its template would not reproduce byte by byte is stored w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.store.errors import CorruptBlob
 from evidence.store.sql.json_columns import to_json
@@ -17,8 +18,7 @@ from evidence.store.sql.json_columns import to_json
 _PLACEHOLDER: Final = b',"evidence":{}'
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateValues:
+class TemplateValues(Struct, frozen=True):
     """The parts of a receipt that its template leaves out."""
 
     date: bytes

@@ -7,12 +7,12 @@ as the dictionary. A dictionary receipt is always compressed without one, so tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, Row, select
 
 from evidence.model import ServerId
@@ -41,8 +41,7 @@ _MIN_BASE: Final = 8
 _MIN_GAIN: Final = 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class Receipt:
+class Receipt(Struct, frozen=True, kw_only=True, dict=True):
     """One receipt; `body` is a template if `is_open`."""
 
     rubric: str

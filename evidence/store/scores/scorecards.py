@@ -6,10 +6,10 @@ The row names the receipts and the evidence that they list, so that scorecards s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy import Connection, Row, bindparam, select
 
 from evidence.model import ServerId
@@ -59,8 +59,7 @@ join their servers."""
 _AS_OF: Final = select(RUN.c.as_of).where(RUN.c.key == bindparam("run"))
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(Struct, frozen=True):
     """The receipts of one server in one run, by key, and the evidence that they list."""
 
     evidence: RecordContents

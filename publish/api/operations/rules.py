@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Path
+from msgspec.structs import asdict
 from pydantic import Field, JsonValue, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict

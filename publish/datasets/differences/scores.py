@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from evidence.model import ServerId
 from publish.datasets.format.columns import Row
@@ -28,8 +29,7 @@ class Cause(StrEnum):
     TIME_OR_WITHHELD = "time or withheld evidence"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreMove:
+class ScoreMove(Struct, frozen=True, kw_only=True):
     """One server under one rubric. A side without a score is None, with the reason in `old_why` or `new_why`."""
 
     server: ServerId
@@ -51,8 +51,7 @@ class ScoreMove:
         return None if self.old_score is None or self.new_score is None else self.new_score - self.old_score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListingChange:
+class ListingChange(Struct, frozen=True, kw_only=True):
     """A server that only one of two snapshots has."""
 
     server: ServerId
@@ -62,8 +61,7 @@ class ListingChange:
 Difference: TypeAlias = ScoreMove | ListingChange
 
 
-@dataclass(frozen=True, slots=True)
-class PinChanges:
+class PinChanges(Struct, frozen=True):
     """Pins of two snapshots: versions of code, rules and rubrics."""
 
     before: Mapping[str, str]
@@ -82,8 +80,7 @@ class PinChanges:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-@dataclass(frozen=True, slots=True)
-class ServerRows:
+class ServerRows(Struct, frozen=True):
     """The rows of one server in two snapshots."""
 
     server: ServerId
@@ -102,8 +99,7 @@ class ComparedRows(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotRows:
+class SnapshotRows(Struct, frozen=True):
     """The rows of a snapshot."""
 
     opened: OpenedSnapshot
@@ -132,8 +128,7 @@ def find_differences(before: ComparedRows, after: ComparedRows) -> Iterator[Diff
             yield from _moved(sides.server, sides.before, sides.after, pins)
 
 
-@dataclass(slots=True)
-class DifferenceCounts:
+class DifferenceCounts(Struct):
     """Totals of differences."""
 
     came: int = 0

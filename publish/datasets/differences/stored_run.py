@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 from evidence.store import RunRow, Store
@@ -13,8 +14,7 @@ from publish.datasets.rows.server_rows import make_server_rows
 from publish.views.public_servers import read_public_servers
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRunRows:
+class StoredRunRows(Struct, frozen=True):
     """The public rows of a stored run."""
 
     store: Store

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -16,6 +15,7 @@ from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct
 
 from publish.formats.csv_columns import make_safe_cell
 from publish.text.numbers import round_number
@@ -84,8 +84,7 @@ _CROISSANT: Final[Mapping[Type, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column. `volatile` ones differ between equal runs, and the comparable form leaves them out.
 
     A `nullable` one has no value where there is none; a column beside it says why. `places` are the decimals of a

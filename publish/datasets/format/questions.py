@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Question:
+
+class Question(Struct, frozen=True):
     """A question, its SQL over the Parquet files of the current folder, and what to know about the answer."""
 
     name: str

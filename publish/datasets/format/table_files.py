@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
 
@@ -17,6 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec import Struct
 
 from publish.datasets.format.columns import Column, Row, Type, transpose_rows
 from publish.datasets.format.tables import CSV, JSONL, PARQUET, Table, table_file_name
@@ -33,8 +33,7 @@ _CELL: Final = pa.large_string()
 _QUOTED: Final = re.compile(r'[",\r\n]')
 
 
-@dataclass(frozen=True, slots=True)
-class FileDigest:
+class FileDigest(Struct, frozen=True):
     """Digest and size of a file. `rows` is None for a file that is no table."""
 
     sha256: str
@@ -42,8 +41,7 @@ class FileDigest:
     rows: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedBlock:
+class EncodedBlock(Struct, frozen=True):
     """Some rows of one table, encoded for each of its files."""
 
     rows: int

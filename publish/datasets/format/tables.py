@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from publish.datasets.format.columns import Column, Type
 from publish.formats.csv_columns import PROJECT_COLUMNS
@@ -25,8 +25,7 @@ NOT_COMPARABLE: Final = "†"
 """The mark of columns that the comparable form leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """One table. Its rows are sorted by server; `key` names the columns of its primary key.
 
     `bulky` tables have texts too long for spreadsheets, and no CSV.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import canonical_digest, canonical_json, sha256
 from evidence.derive.secret_scrubbing import scrub_body, scrub_text
@@ -49,8 +50,7 @@ class BodyState(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedBody:
+class PublishedBody(Struct, frozen=True):
     """A body as it is published. `content` is None if it is withheld or absent; receipts cite `digest`."""
 
     state: BodyState

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any, Final
+
+from msgspec import Struct
 
 from evidence.model import Absent, Run, ServerId
 from evidence.store import RunRow, Store, UnknownRun, open_store
@@ -23,8 +24,7 @@ SERVERS_PER_WORKER: Final = 500
 """Servers for each process: its start costs as much as about a hundred servers."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedBatch:
+class ExportedBatch(Struct, frozen=True):
     """A batch of servers: encoded rows of every table, and source counts."""
 
     blocks: Mapping[str, EncodedBlock]
@@ -35,8 +35,7 @@ class ExportedBatch:
         return self.blocks[SERVERS.name].rows
 
 
-@dataclass(frozen=True, slots=True)
-class RowExporter:
+class RowExporter(Struct, frozen=True):
     """Exports with up to `processes` processes, which read the store at `url`; with one, in this process."""
 
     url: str = ""

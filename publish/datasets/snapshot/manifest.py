@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from evidence.store import RunRow
 from publish.datasets.format.methodology import is_current_code
@@ -44,8 +46,7 @@ class NotASnapshot(ValueError):
     """A folder or manifest is no snapshot; the message says what was expected and found."""
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotFile:
+class SnapshotFile(Struct, frozen=True):
     """One file of a snapshot. `rows` and `table` are None for a file that is no table."""
 
     name: str
@@ -59,8 +60,7 @@ class SnapshotFile:
         return _MEDIA.get(self.name.rpartition(".")[2], "text/plain")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(Struct, frozen=True, kw_only=True):
     """The manifest. The comparable form has no run, no times and no earlier snapshot."""
 
     snapshot: str

@@ -15,6 +15,7 @@ from typing import Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from msgspec import Struct
 
 MAX_FILE_BYTES: Final = 4_096
 """Maximum bytes of a key or signature file."""
@@ -50,8 +51,7 @@ class BadSignature(SignatureProblem):
     """The file or the trusted comment was changed after signing."""
 
 
-@dataclass(frozen=True, slots=True)
-class PublicKey:
+class PublicKey(Struct, frozen=True):
     """A public key and its key number, which its signatures contain."""
 
     number: bytes

@@ -9,12 +9,12 @@ import stat
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import orjson
+from msgspec import Struct
 
 from publish.datasets.format.columns import Column, Row, Type, transpose_rows
 from publish.datasets.format.tables import JSONL, Table, table_file_name
@@ -49,8 +49,7 @@ class UnreadableFile(ValueError):
         return f"{self.name}: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedSnapshot:
+class OpenedSnapshot(Struct, frozen=True):
     """A snapshot folder with its decoded manifest."""
 
     folder: Path

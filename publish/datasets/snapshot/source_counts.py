@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from datetime import datetime
 
+from msgspec import Struct, field
 
-@dataclass(slots=True)
-class KindCounts:
+
+class KindCounts(Struct):
     """Number of records of one kind of evidence, and the period in which they were observed."""
 
     observed: int = 0
@@ -24,8 +24,7 @@ class KindCounts:
         self.last = max((at for at in (self.last, other.last) if at), default=None)
 
 
-@dataclass(slots=True)
-class SourceCounts:
+class SourceCounts(Struct):
     """Sources of a snapshot: record counts by kind and server counts by registry."""
 
     kinds: dict[str, KindCounts] = field(default_factory=dict)

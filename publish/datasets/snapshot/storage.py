@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import fsspec
+from msgspec import Struct
 
 from publish.datasets.format.tables import TABLES, TABLES_BY_NAME
 from publish.datasets.snapshot.archive import ARCHIVE, DIGEST, archive_name, parse_digest
@@ -34,8 +34,7 @@ _STALE: Final = timedelta(days=1)
 """Age from which an unfinished folder counts as left behind by a crash."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSnapshot:
+class StoredSnapshot(Struct, frozen=True, kw_only=True):
     """One stored snapshot, described from its manifest. `archive` has all of its files in one, if it was written."""
 
     id: str

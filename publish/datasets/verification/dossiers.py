@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from evidence.canonical import sha256
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType, server_id
@@ -25,8 +26,7 @@ _TARGETS = {kind.value: kind for kind in TargetType}
 _REASONS = {reason.value: reason for reason in Reason}
 
 
-@dataclass(slots=True)
-class RebuiltDossier:
+class RebuiltDossier(Struct):
     """A dossier from published rows. `missing` are observed kinds whose original body is not published.
 
     `left_out`: answers that private rules read are removed from a published body. `failed`: the public rules with

@@ -6,9 +6,10 @@ Those components are taken as published, all others are recomputed; weights, dim
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
+
+from msgspec.structs import replace
 
 from publish.datasets.format.columns import Row
 from publish.datasets.rows.server_rows import format_decimal

@@ -7,10 +7,12 @@ are recomputed, and the rubric itself assembles value, grade, bounds, coverage a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, product
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.kinds import access, listing, source
 from evidence.model import Observed, Reason
@@ -40,8 +42,7 @@ _FOUND: Final = "finding"
 _SCORE: Final = "score"
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictSplicer:
+class VerdictSplicer(Struct, frozen=True):
     """Splices the receipts of one server under a rubric with caps. `reviewed` are the disclosed findings."""
 
     rubric: Rubric

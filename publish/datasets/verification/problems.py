@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
+
+from msgspec import Struct
 
 
 class ProblemKind(IntEnum):
@@ -27,8 +28,7 @@ class ProblemKind(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """One problem: where, what was expected, and what was found. Members that do not apply are empty."""
 
     fault: ProblemKind

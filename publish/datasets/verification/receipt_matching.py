@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from publish.datasets.format.columns import Row
 from publish.datasets.format.tables import DIMENSIONS, ECOSYSTEM, LINES, RUN, SCORECARDS
@@ -25,8 +26,7 @@ _KEY: Final = frozenset({"server", RUN, "rubric", "version", ECOSYSTEM, "as_of"}
 _OF_LINE: Final = ("cites", "points", "why", "rule", "at", "severity", "evidence", "checked")
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptRows:
+class ReceiptRows(Struct, frozen=True):
     """The rows of one receipt."""
 
     card: Row

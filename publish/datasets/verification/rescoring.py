@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from publish.datasets.format.columns import Row
 from publish.datasets.format.tables import (
@@ -57,8 +58,7 @@ class ReceiptVerdict(StrEnum):
     DIFFERS = "differs"
 
 
-@dataclass(slots=True)
-class ServerVerdicts:
+class ServerVerdicts(Struct):
     """Results for some servers: number of receipts for each rubric and verdict, and problems."""
 
     servers: int = 0
@@ -74,8 +74,7 @@ class ServerVerdicts:
         self.problems += other.problems
 
 
-@dataclass(frozen=True, slots=True)
-class ServerVerifier:
+class ServerVerifier(Struct, frozen=True):
     """Verifies servers of one snapshot. `ours`: the snapshot was scored by the rules and engine of this code."""
 
     run: str

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from publish.datasets.format.columns import Row
 from publish.datasets.format.methodology import is_current_code
@@ -47,8 +47,7 @@ Result = TypeVar("Result")
 ChunkResult: TypeAlias = tuple[ServerVerdicts, dict[str, EncodedBlock]]
 
 
-@dataclass(slots=True)
-class VerificationReport:
+class VerificationReport(Struct):
     """The result of a verification. `notes` say what could not be checked, and why."""
 
     manifest: Manifest

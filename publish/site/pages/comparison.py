@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -32,8 +32,7 @@ Text = Annotated[str, Query(max_length=200)]
 Servers = Annotated[list[str], Query(max_length=100)]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedServer:
+class ComparedServer(Struct, frozen=True):
     """One server of the comparison, with what a reader decides by; values are None or empty where they are unknown."""
 
     seen: ServerInRun

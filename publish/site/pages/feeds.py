@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice, pairwise
@@ -11,6 +10,7 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from fastapi import APIRouter
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -43,8 +43,7 @@ _ATOM: Final = "application/atom+xml"
 _JSON: Final = "application/feed+json"
 
 
-@dataclass(frozen=True, slots=True)
-class FeedEntry:
+class FeedEntry(Struct, frozen=True):
     """One change: its id, the address of a page about it, its title, a text, and when the evidence was collected."""
 
     id: str
@@ -54,8 +53,7 @@ class FeedEntry:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(Struct, frozen=True):
     """A feed: the address of its page, its title, and its entries, newest first."""
 
     page: str

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
 from markupsafe import Markup, escape
+from msgspec import Struct
+from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
@@ -34,8 +35,7 @@ TRANSPORTS: Final = ("streamable-http", "sse", "stdio")
 LISTED_STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column heading; it sorts if it has a link. `sorted` is the value of `aria-sort`, empty for another order."""
 
     title: str
@@ -44,8 +44,7 @@ class Column:
     numeric: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A filter of the form: its name, label, chosen value and options, each a value with its label."""
 
     name: str

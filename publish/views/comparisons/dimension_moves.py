@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from publish.views.dimension_bars import list_dimension_bars
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Scorecard
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionMove:
+class DimensionMove(Struct, frozen=True):
     """A dimension whose bar differs, in words, with the measured parts that came and went."""
 
     name: str

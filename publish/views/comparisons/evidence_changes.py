@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, NotJson
 from evidence.derive.listing_outline import Outline, outline_listing
@@ -39,8 +40,7 @@ _SECTIONS: Final[Mapping[str, Callable[[Dossier], EvidenceSection | None]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MemberChange:
+class MemberChange(Struct, frozen=True):
     """One member of an item before and after; a side is empty where the item did not have the member."""
 
     name: str
@@ -49,8 +49,7 @@ class MemberChange:
     after: MultilineText
 
 
-@dataclass(frozen=True, slots=True)
-class ItemChange:
+class ItemChange(Struct, frozen=True):
     """One tool, resource or prompt that was added, removed or changed; `more` is the number of members not shown."""
 
     name: str
@@ -59,8 +58,7 @@ class ItemChange:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ListChange:
+class ListChange(Struct, frozen=True):
     """The changes of one list; `counts` has the number of items for each type of change."""
 
     key: str
@@ -70,8 +68,7 @@ class ListChange:
     more: int
 
 
-@dataclass(frozen=True, slots=True)
-class FactChange:
+class FactChange(Struct, frozen=True):
     """One fact about the server or its project that differs; a side is empty where it was not known."""
 
     section: str
@@ -80,8 +77,7 @@ class FactChange:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class Changes(Struct, frozen=True, kw_only=True):
     """All differences. `unread` says why listings could not be compared; empty if they were."""
 
     unread: str = ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from publish.text.numbers import json_number
@@ -15,16 +16,14 @@ from scoring.remedy import ROUNDING
 from scoring.results.scorecard import Line, Scorecard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiptResult:
+class ReceiptResult(Struct, frozen=True, kw_only=True):
     """Score and grade of a receipt; None where there is none."""
 
     score: Decimal | None
     grade: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class PartChange:
+class PartChange(Struct, frozen=True):
     """One dimension whose result differs, on the dimension's own scale; None where it was not measured."""
 
     name: str
@@ -32,8 +31,7 @@ class PartChange:
     after: Decimal | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineChange:
+class LineChange(Struct, frozen=True, kw_only=True):
     """One line that is on one of the two receipts only."""
 
     cites: str
@@ -43,8 +41,7 @@ class LineChange:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """One version of a rubric before and after. `before` is None when there was no receipt of that version.
 
     `rules` are the ids of the rules whose lines changed. `judged_otherwise`: rules or code differ between the two, so

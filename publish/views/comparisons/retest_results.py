@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evidence.store import Retest, Store
 from publish.views.comparisons.dimension_moves import DimensionMove, compare_dimension_bars
@@ -16,8 +17,7 @@ from publish.views.server_in_run import order_newest
 from scoring.results.scorecard import Scorecard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetestResult:
+class RetestResult(Struct, frozen=True, kw_only=True):
     """The main receipt before and after with its comparison, and those of the other rubrics in `others`.
 
     `before` and `evidence` are None if nothing of the run before is public or kept. `left` costs points still.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from publish.views.fix_costs import RuleCost, rank_costs
 from scoring.results.scorecard import Scorecard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleChange:
+class RuleChange(Struct, frozen=True, kw_only=True):
     """One rule whose lines differ: what it costs before and after, None where it costs nothing.
 
     `unchecked` is true if one of the two runs did not measure all that the rule judges.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from evidence.model import ServerId
 from publish.views.server_summary import receipt_lines
@@ -21,8 +22,7 @@ class ChargedLine(NamedTuple):
     points: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChargeShift:
+class ChargeShift(Struct, frozen=True, kw_only=True):
     """A published id whose charges differ: signed points in total, number of lines added and removed, and one place."""
 
     cites: str
@@ -32,8 +32,7 @@ class ChargeShift:
     at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreMove:
+class ScoreMove(Struct, frozen=True, kw_only=True):
     """One server under one rubric, before and after; None where there was no receipt, no score or no grade."""
 
     server: ServerId

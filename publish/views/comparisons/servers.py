@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from publish.disclosure import WITHHELD
 from publish.views.server_summary import has_thin_evidence, receipt_lines
@@ -29,8 +30,7 @@ class Incomparable(Enum):
     THIN_EVIDENCE = "thin evidence"
 
 
-@dataclass(frozen=True, slots=True)
-class PartPair:
+class PartPair(Struct, frozen=True):
     """One dimension of two receipts; None where a receipt has no such dimension."""
 
     name: str
@@ -38,8 +38,7 @@ class PartPair:
     right: Decimal | NotMeasured | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultCount:
+class FaultCount(Struct, frozen=True, kw_only=True):
     """A rule whose lines cost points, and how many lines there are."""
 
     rule: str
@@ -48,8 +47,7 @@ class FaultCount:
     times: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiptPair:
+class ReceiptPair(Struct, frozen=True, kw_only=True):
     """Two receipts of one rubric, for their difference."""
 
     left: Scorecard
@@ -70,8 +68,7 @@ class ReceiptPair:
         return right - left
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRubric:
+class ComparedRubric(Struct, frozen=True, kw_only=True):
     """The newest receipts of several servers under one rubric, in the order of the servers; None where one has none.
 
     `own_faults` are, for each server, the rules that cost it points and not all of the others; `shared` is the number

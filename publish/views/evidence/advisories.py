@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.kinds import advisories, repository
 from evidence.kinds.advisories import Advisories, Group, Reach, Severity
@@ -24,8 +25,7 @@ _TONES: Final = {Severity.CRITICAL: "bad", Severity.HIGH: "bad", Severity.MEDIUM
 _REACHES: Final = {Reach.ITSELF: "the server's own package", Reach.DIRECT: "direct", Reach.TRANSITIVE: "transitive"}
 
 
-@dataclass(frozen=True, slots=True)
-class AdvisoryView:
+class AdvisoryView(Struct, frozen=True):
     """One published advisory. `url` is empty for an id that has no page, `fixed` when no version is named."""
 
     id: str
@@ -40,8 +40,7 @@ class AdvisoryView:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AdvisoriesView:
+class AdvisoriesView(Struct, frozen=True):
     """Advisories about what the server is built from, the worst first, and those that its repository published."""
 
     part: EvidenceSection

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from evidence.kinds import exchanges
 from evidence.kinds.exchanges import Exchanges
@@ -15,8 +16,7 @@ from scoring.protocol import conformance
 from scoring.protocol.conformance import CheckResult, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSection:
+class CheckSection(Struct, frozen=True):
     """One part of the table of checks."""
 
     title: str
@@ -26,8 +26,7 @@ class CheckSection:
         return tuple(result for result in self.results if result.verdict in verdicts)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckVerdicts:
+class CheckVerdicts(Struct, frozen=True):
     """All verdicts about one server. `depth` is `core` or `full`, `eras` those in which it opened; empty if neither."""
 
     depth: str

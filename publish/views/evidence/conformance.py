@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.model import Absent, Dossier, Reason
 from publish.disclosure import NOT_DISCLOSED, private_rule_ids
@@ -26,8 +27,7 @@ VERDICT_WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictCount:
+class VerdictCount(Struct, frozen=True):
     """How many checks ended with one verdict. `tone` names the colour."""
 
     number: int
@@ -35,8 +35,7 @@ class VerdictCount:
     tone: str
 
 
-@dataclass(frozen=True, slots=True)
-class CheckView:
+class CheckView(Struct, frozen=True):
     """One check and its verdict; `why` is set if the check is inconclusive or withheld."""
 
     id: str
@@ -48,8 +47,7 @@ class CheckView:
     spec: str
 
 
-@dataclass(frozen=True, slots=True)
-class Deviation:
+class Deviation(Struct, frozen=True):
     """One deviation: where, what, and the page of the specification that asks for it, if any."""
 
     id: str
@@ -65,8 +63,7 @@ class Deviation:
         return "/".join(self.at.split("/")[:3])
 
 
-@dataclass(frozen=True, slots=True)
-class SectionView:
+class SectionView(Struct, frozen=True):
     """One part of the table of checks."""
 
     title: str
@@ -74,8 +71,7 @@ class SectionView:
     checks: tuple[CheckView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Conformance:
+class Conformance(Struct, frozen=True):
     """All verdicts about one server. `absent` says why there is none; then nothing else is there.
 
     Where nothing was exchanged, only the sections are there in which some check could be made all the same.

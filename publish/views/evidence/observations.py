@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, NotJson
 from evidence.kinds import access, interop, samples, trials
@@ -44,16 +45,14 @@ _STRUCTURED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceSection:
+class EvidenceSection(Struct, frozen=True):
     """A section about one kind of evidence: facts, or why there is none."""
 
     absent: Absent | None = None
     facts: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataView:
+class MetadataView(Struct, frozen=True):
     """One request for a metadata document and its outcome."""
 
     of: str
@@ -62,16 +61,14 @@ class MetadataView:
     tone: str
 
 
-@dataclass(frozen=True, slots=True)
-class AccessView:
+class AccessView(Struct, frozen=True):
     """Access without credentials. The answer to an invalid token is withheld for every server."""
 
     part: EvidenceSection
     metadata: tuple[MetadataView, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call of a tool. `index` is the tool's place in its list, `took` in milliseconds."""
 
     index: int
@@ -86,8 +83,7 @@ class Call:
     structured_tone: str
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """One tool that was not called."""
 
     index: int
@@ -97,8 +93,7 @@ class Skipped:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class TrialsView:
+class TrialsView(Struct, frozen=True):
     """Results of tool calls."""
 
     part: EvidenceSection

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.kinds import listing, registration
@@ -26,8 +27,7 @@ TEXT_LIMIT = 2_000
 MIN_TEXT = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Struct, frozen=True, kw_only=True):
     """Limits of one page of a listing: the first item, items of each list, and characters of all texts."""
 
     first: int = 0
@@ -62,8 +62,7 @@ class MultilineText(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One top-level property of a tool's input schema."""
 
     name: str
@@ -72,8 +71,7 @@ class Parameter:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class ItemView:
+class ItemView(Struct, frozen=True):
     """A tool, resource or prompt as the server sent it; `tokens` is an estimate for a tool, else 0."""
 
     anchor: str
@@ -88,8 +86,7 @@ class ItemView:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListView:
+class ListView(Struct, frozen=True):
     """One of the four lists and how reading it ended."""
 
     key: str
@@ -104,8 +101,7 @@ class ListView:
     left: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListingView:
+class ListingView(Struct, frozen=True):
     """The listing: facts of the opening exchange, instructions and the four lists."""
 
     facts: tuple[tuple[str, str], ...]
@@ -117,8 +113,7 @@ class ListingView:
         return max(one.count for one in self.lists)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordView:
+class RecordView(Struct, frozen=True):
     """One record: provenance, digests and observation facts."""
 
     kind: str
@@ -205,8 +200,7 @@ def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
         yield "Context", f"about {cost} tokens for the definitions of {len(tools)} tools (estimate)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
+class _Share(Struct, frozen=True):
     """Characters for each text of each type, so that all texts together stay within the bounds of a page."""
 
     raw: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json
 from evidence.kinds import exchanges
@@ -25,8 +26,7 @@ _USUAL: Final = {"accept": "application/json, text/event-stream", "content-type"
 _SESSION: Final = re.compile(r"session \d+|another session")
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeView:
+class ExchangeView(Struct, frozen=True):
     """One request with its responses. `at` is the path that findings use, equal for all pages of one list."""
 
     anchor: str
@@ -43,8 +43,7 @@ class ExchangeView:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptView:
+class TranscriptView(Struct, frozen=True):
     """The transcript for a page; `places` has the anchor of each path that findings use."""
 
     turns: tuple[ExchangeView, ...]

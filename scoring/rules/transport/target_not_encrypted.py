@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from evidence.canonical import Json
@@ -19,8 +18,8 @@ _REMOTE: Final = ("streamable-http", "sse")
 
 
 def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
-    conversation = build_conversation(legacy_exchange("initialize", result={}))
-    return replace(conversation, recorded=replace(conversation.recorded, target={"type": kind, "identifier": address}))
+    target: dict[str, Json] = {"type": kind, "identifier": address}
+    return build_conversation(legacy_exchange("initialize", result={}), target=target)
 
 
 @rule(

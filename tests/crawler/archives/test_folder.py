@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.archives import ArchiveWalk, Bounds, Folder
 from crawler.archives.folder import IGNORED, INSTALLED

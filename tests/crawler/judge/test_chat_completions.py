@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.judge.chat_completions import ATTEMPTS, LIMITS, MAX_ANSWER, ChatCompletions
 from crawler.judge.judge import Failure, JudgeAddress, JudgeFailed, Judgement, Verdict

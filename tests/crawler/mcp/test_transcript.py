@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from crawler.http.failures import TooLarge
 from crawler.mcp import jsonrpc

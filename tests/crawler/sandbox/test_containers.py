@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import os
 import shutil
@@ -10,12 +11,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Coroutine
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.sandbox.boxes.box import Bind
 from crawler.sandbox.engines.container import Container, creation_arguments
@@ -313,7 +314,7 @@ def test_podman_gets_our_root_file_system_by_a_path_without_links(tmp_path: Path
     (tmp_path / "link").symlink_to(engine.root.parent)
 
     async def once() -> None:
-        started = await replace(engine, root=tmp_path / "link/root").start(SLEEP)
+        started = await dataclasses.replace(engine, root=tmp_path / "link/root").start(SLEEP)
         assert [found["image"] for found in engine.containers()] == [str(engine.root.resolve())]
         await started.stop()
 

@@ -6,11 +6,11 @@ import asyncio
 import errno
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.sandbox import Sandbox, sandbox_launcher
 from crawler.sandbox.install import installer

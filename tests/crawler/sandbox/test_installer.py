@@ -8,11 +8,11 @@ import multiprocessing
 import os
 import shutil
 import stat
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.launcher import LaunchedServer
 from crawler.sandbox import Sandbox

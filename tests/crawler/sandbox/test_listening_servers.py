@@ -6,10 +6,10 @@ import asyncio
 import socket
 import sysconfig
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.sandbox.boxes.inner_sockets import COUNT
 from crawler.sandbox.toolchain import host

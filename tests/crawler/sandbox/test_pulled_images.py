@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.sandbox import EvictionPolicy, RemovedImages, evict_images
 from crawler.sandbox.engines import rootfs_image

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from crawler.sandbox.toolchain import host, index_queries, pythons
 from crawler.sandbox.toolchain.host import Interpreter

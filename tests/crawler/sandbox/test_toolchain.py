@@ -10,11 +10,11 @@ import os
 import shutil
 import ssl
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import certifi
 import pytest
+from msgspec.structs import replace
 
 from crawler.sandbox import Rootfs, SandboxError, availability
 from crawler.sandbox.toolchain import bun, host, index_queries, node, package_indexes, rootfs

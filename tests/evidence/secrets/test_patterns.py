@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from evidence.derive.secrets import RuleSet, Scanner, build_own_rules
 from evidence.patterns import secrets

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pytest
+from msgspec.structs import asdict
 
 from evidence.derive.secrets import Finding
 from evidence.derive.secrets.scanner import MAX_FINDINGS

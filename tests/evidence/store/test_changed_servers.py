@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Run, ServerId, Trigger
 from evidence.store import DetectedFinding, Disclosure, FindingState, Retest, RetestState, RunState, Store

@@ -10,12 +10,13 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from evidence.kinds import listing

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from evidence import zstd
 from evidence.model import Run, Trigger

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from evidence.kinds import access, exchanges, interop, listing, package, registration, repository, trials
 from evidence.model import Absent, Dossier, Observed, Reason

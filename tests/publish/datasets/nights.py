@@ -6,10 +6,11 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from evidence.kinds import access
 from evidence.model import Dossier, Reason, Run, ServerRef, Status

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier, Server, Target, TargetType
 from evidence.store import open_store

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from evidence.model import Server
 from evidence.store import DetectedFinding, FindingRow, FindingState

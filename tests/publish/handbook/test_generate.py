@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from evidence.kinds import alerts, behaviour
 from evidence.kinds.traits import schemas

@@ -7,13 +7,13 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier, Run
 from evidence.store import ListedServer, ListingQuery, Store, open_store

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Absent, Reason
 from publish.scan_reports.baseline import (

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier, Reason
 from publish.scan_reports import sarif

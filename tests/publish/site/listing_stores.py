@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from evidence.kinds import listing

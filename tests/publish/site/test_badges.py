@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier
 from evidence.store import Store

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier
 from evidence.store import Store

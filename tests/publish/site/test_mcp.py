@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 from starlette.testclient import TestClient
 
 from evidence.store import Store, open_store

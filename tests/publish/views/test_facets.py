@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import access, advisories, dependencies, listing
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Target, TargetType

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier
 from publish.disclosure import NOT_REVIEWED, WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from evidence.store import ListingQuery, Store
 from publish.badges import requirements

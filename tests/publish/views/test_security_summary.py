@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from publish.disclosure import NOT_DISCLOSED, SET_ASIDE, UNDER_DISCLOSURE, WITHHELD, WITHHELD_CAP
 from publish.views.security_summary import SecurityStatus, summarize_security

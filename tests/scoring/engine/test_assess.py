@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Absent, Observed, Reason
 from scoring.engine import assess as engine

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Absent, Dossier, Observed, Reason
 from scoring.engine import catalogue
@@ -20,11 +19,10 @@ DOSSIERS = {**captures(), **{name: make() for name, make in RICH.items()}}
 FEW = [*list(captures())[::5], *RICH]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guarded(Dossier):
+class Guarded(Dossier, frozen=True, kw_only=True):
     """A dossier that may be asked for some kinds only."""
 
-    allowed: frozenset[str] = field(default=frozenset())
+    allowed: frozenset[str] = frozenset()
 
     def read(self, kind: str) -> Observed | Absent:
         """Refuse every other kind."""

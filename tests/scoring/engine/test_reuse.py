@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds import drift, listing, registration, samples
 from evidence.model import Absent, Dossier, Observed, Reason
@@ -151,7 +151,7 @@ def test_a_change_that_may_decide_a_cap_is_scored_as_a_whole() -> None:
             assert find_stale_questions(rubric, RICH["well-kept"](), frozenset({kind}), AS_OF) is None
 
 
-class Unconfined(Dossier):
+class Unconfined(Dossier, frozen=True):
     """A dossier that must not be asked for kinds that decide components alone."""
 
     def read(self, kind: str) -> Observed | Absent:

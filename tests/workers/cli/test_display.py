@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 
 import pytest
 import typer
+from msgspec.structs import replace
 from rich.console import Console
 
 from evidence.kinds import behaviour

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Dossier, Reason
 from scoring.engine.assess import assess_dossier

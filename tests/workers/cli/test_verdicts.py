@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from publish.views.comparisons.receipts import compare_receipts
 from publish.views.server_summary import MeasuredState, RubricMark, ServerRow

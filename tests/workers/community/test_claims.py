@@ -6,12 +6,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.ownership_proofs import ProofFound, ProofMissing, ProofNotChecked
 from evidence.model import Observed, Server, ServerRef, Target, TargetType

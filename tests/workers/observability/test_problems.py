@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from evidence.store import RegistryWalk, RunState, Stage
 from tests.workers import world

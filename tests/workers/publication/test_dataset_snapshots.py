@@ -5,7 +5,6 @@ from __future__ import annotations
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 import structlog
+from msgspec.structs import replace
 from pydantic import SecretStr
 
 from evidence.model import Trigger

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import repeat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.samples.sample_window import roll_sample_window
 from evidence.kinds import samples

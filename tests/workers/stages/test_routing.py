@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collector import Follower
 from crawler.collectors.drift import DriftDeriver
@@ -173,7 +174,7 @@ def test_a_repository_that_githubs_quota_did_not_suffice_for_is_asked_about_agai
         return Absent(Reason.RATE_LIMITED if has_one and asked[found.server.id] == 1 else Reason.NO_REPOSITORY)
 
     async def main() -> None:
-        world = replace(Looks().world(), following=[ScriptedFollower("repository", refused_once)])
+        world = dataclasses.replace(Looks().world(), following=[ScriptedFollower("repository", refused_once)])
         async with context(tmp_path, world, retries=1) as ctx:
             ctx.clock = clock = SteppingClock(NIGHT)
             run = await _run(ctx, Trigger.NIGHTLY)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from evidence.store.community.claim_values import ClaimState
 from evidence.store.decisions.audit_trail import AuditEntry

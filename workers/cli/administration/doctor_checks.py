@@ -6,11 +6,12 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from crawler import sandbox
 from crawler.advisories.mirror import Mirror
@@ -33,8 +34,7 @@ class CheckStatus(StrEnum):
     OPTIONAL = "optional"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """The result of one check."""
 
     name: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from msgspec.structs import replace
 from rich.console import RenderableType
 
 from publish.text.numbers import format_number, format_signed

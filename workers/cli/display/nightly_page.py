@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.table import Table
 
@@ -39,8 +39,7 @@ def make_nightly_row(row: RunRow, progress: RunProgress, failed_walks: Sequence[
     }
 
 
-@dataclass(frozen=True, slots=True)
-class NightlyDetails:
+class NightlyDetails(Struct, frozen=True):
     """Everything that is shown of one nightly run.
 
     `withheld_for` is the reason to withhold it now, `oldest` the oldest collection time of a carried server, and

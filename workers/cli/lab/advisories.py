@@ -7,12 +7,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
 import typer
+from msgspec import Struct
 
 from crawler.advisories.lookup import LookupResult, look_up_in_mirror
 from crawler.advisories.mirror import Mirror
@@ -50,8 +50,7 @@ _REACHES: Final = {Relation.DIRECT: Reach.DIRECT, Relation.TRANSITIVE: Reach.TRA
 _COLUMNS: Final = ("Precision", "Recall", "Right", "Wrong", "Missed")
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """The ids of all advisories that affect one version of a package."""
 
     package: PackageVersion

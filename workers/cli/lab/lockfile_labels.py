@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from evidence.lockfiles import FORMATS, Dependency, Ecosystem, Format, Relation, Scope, UnknownVersion, find_format
 from evidence.lockfiles.versions import normalize_package_name, parse_concrete_version
@@ -26,16 +28,14 @@ class InvalidLabels(ValueError):
     """A line of the label file is invalid; the message has its number and the error."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackageLabel:
+class PackageLabel(Struct, frozen=True):
     """Relation and scopes of one package; None where they are not labelled."""
 
     relation: Relation | None = None
     scopes: frozenset[Scope] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Struct, frozen=True):
     """The packages of every labelled file, and the formats of files whose names do not show it."""
 
     files: Mapping[str, Mapping[Package, PackageLabel]]
@@ -62,8 +62,7 @@ class Labels:
         return Labels(files, formats)
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Struct, frozen=True):
     """One difference between the labels and a reader; `what` is missing, extra, relation or scopes."""
 
     file: str
@@ -75,8 +74,7 @@ class Disagreement:
     found: str
 
 
-@dataclass(slots=True)
-class LockfileQuality:
+class LockfileQuality(Struct):
     """Counts the agreement of parsed dependencies with labels, per format."""
 
     labels: Labels

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from evidence.derive.poisoning import Hit
 from evidence.patterns.poisoning import Category
@@ -18,8 +19,7 @@ from workers.cli.lab.tool_rows import ToolRow
 CATEGORIES: Final = tuple(category.value for category in Category)
 
 
-@dataclass(slots=True)
-class LabelTally:
+class LabelTally(Struct):
     """Counts of labelled rows: poisoned ones `found` and `missed`; clean ones reported (`false`) and not (`clean`)."""
 
     found: int = 0
@@ -50,8 +50,7 @@ class LabelTally:
         }
 
 
-@dataclass(slots=True)
-class PoisoningQuality:
+class PoisoningQuality(Struct):
     """The tallies of a corpus.
 
     Per category, `reported` counts rows with a grave finding of it, `labelled` compares these findings with the

@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets as randomness
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from evidence.derive.secrets import Finding, RulesInvalid, Scanner, build_own_rules, load_rules
 from workers.cli.display.console import (
@@ -33,8 +34,7 @@ _HEAD: Final = 8_192
 _BOMS: Final = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """Whether a file, or one line of it, holds a secret."""
 
     path: str

@@ -8,9 +8,11 @@ from __future__ import annotations
 import codecs
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias, TypeGuard
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.derive.poisoning import Hit, scan_listing
@@ -30,8 +32,7 @@ MAX_LABELS: Final = 50_000_000
 ServerKey: TypeAlias = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRow:
+class ToolRow(Struct, frozen=True):
     """One tool. `label` says whether it is poisoned, `categories` in which way; each is None without such a label."""
 
     id: str | int
@@ -43,16 +44,14 @@ class ToolRow:
     categories: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidRow:
+class InvalidRow(Struct, frozen=True):
     """A line that is not a valid row, and the reason."""
 
     line: int
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCorpus:
+class ToolCorpus(Struct, frozen=True):
     """A file of rows, the tool names of each server in it, and categories by row id."""
 
     path: Path

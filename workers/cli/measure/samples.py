@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import typer
+from msgspec.structs import asdict
 
 from workers.cli.display.console import ExitCode, print_json, print_note
 from workers.cli.error_boundary import explain_failures

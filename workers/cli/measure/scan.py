@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import typer
+from msgspec import Struct
+from msgspec.structs import replace
 from rich.console import Group
 
 from crawler.projects.project import ARCHIVE_ENDINGS
@@ -152,8 +153,7 @@ def run_scan(
         raise typer.Exit(_EXIT_CODES[decision.status])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judgement:
+class _Judgement(Struct, frozen=True, kw_only=True):
     """What the rubrics say. The `judged` cards decide; `more` is the number of rules without a remedy here."""
 
     scanned: CollectedScan

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.collectors.derivers import build_derivers
 from crawler.projects.project import Project
@@ -59,8 +61,7 @@ _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 _PROBE_SHARE: Final = 0.9  # of the time; the rest is for ending sessions and for what is read after the probe
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedScan:
+class CollectedScan(Struct, frozen=True):
     """The evidence of a scan, and the project on this machine that it is about."""
 
     dossier: Dossier
@@ -163,8 +164,7 @@ def _choose_launcher(subject: ScanTarget, *, no_sandbox: bool) -> Launcher | Non
     return UnsandboxedLauncher(read_user_environment())
 
 
-@dataclass(frozen=True, slots=True)
-class _NotStarted:
+class _NotStarted(Struct, frozen=True):
     """The launcher of a project that does not say how it is started."""
 
     why: Absent
@@ -202,8 +202,7 @@ def read_allowed_endpoints(
     return AllowedEndpoints(configured, learned, stubs=stubs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Collecting:
+class _Collecting(Struct, frozen=True):
     """The `Collecting` of a scan, which has no store."""
 
     settings: Settings

@@ -10,9 +10,11 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from evidence.canonical import NotJson, parse_json
 from evidence.kinds import package, repository, secrets
@@ -38,7 +40,7 @@ def encode_dossier(dossier: Dossier) -> bytes:
     much was searched and which patterns matched, without places (docs/decisions/0020).
     """
     shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in _LEFT_OUT]
-    head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
+    head = {"hallmark_dossier": FORMAT, "server": to_builtins(dossier.server), "as_of": dossier.as_of.isoformat()}
     records = b",\n".join(map(_record, shared))
     return json.dumps(head, sort_keys=True).encode()[:-1] + b', "records": [\n' + records + b"\n]}\n"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 from urllib.parse import unquote, unquote_plus
+
+from msgspec.structs import replace
 
 from evidence.canonical import Json
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target

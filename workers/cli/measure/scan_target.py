@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawler.addresses import UnusableAddress, parse_oci_reference
 from crawler.identity import merge_references, target_ref
@@ -26,8 +27,7 @@ class InvalidTarget(ValueError):
     """The text is not a target; the message says what was expected and found."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScanTarget:
+class ScanTarget(Struct, frozen=True):
     """A server, and the registry entries that it was read from.
 
     `project` is its source on this machine. `stated_in` is where its manifests say how the server starts; `unstarted`

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from crawler.projects.manifests import declares_dependencies
 from crawler.projects.project import Project, describe_folder

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeAlias
 
 import typer
+from msgspec import Struct
 
 from evidence.model import Server, ServerId
 from evidence.store import Disclosure, FindingRow, FindingState, Store
@@ -238,8 +238,7 @@ def _state(name: str) -> FindingState:
         exit_with_error(f"no state {name!r}; there are {known}", ExitCode.USAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Now:
+class _Now(Struct, frozen=True):
     """The time of the command, and the length of an embargo."""
 
     wall: datetime

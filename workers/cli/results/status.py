@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
 import typer
+from msgspec.structs import asdict
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.access.access_challenge import AccessDecision, AccessRequest
 from crawler.collectors.protocol.access.authorization_metadata import (
@@ -32,8 +33,7 @@ _ADDRESSES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AccessFindings:
+class AccessFindings(Struct, frozen=True):
     """Everything that was found about the access to one server."""
 
     target: Target

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
 from crawler.http.authentication_challenges import Challenge, parse_challenges
@@ -36,8 +37,7 @@ _CLASSES: Final[Mapping[Reason, AccessClass]] = {
 _DECISIVE: Final = (*sorted(LOCKED_REASONS), Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN, Reason.BLOCKED_BY_WAF)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AccessRequest:
+class AccessRequest(Struct, frozen=True, kw_only=True, dict=True):
     """One request before or at the opening. `step` and `era` are those of kind `exchanges`.
 
     `opened`: an opening that succeeded, with the `version` that was negotiated.
@@ -74,8 +74,7 @@ class AccessRequest:
         return parse_challenges([value for name, value in self.reply.exchange.headers if name == "www-authenticate"])
 
 
-@dataclass(frozen=True, slots=True)
-class AccessDecision:
+class AccessDecision(Struct, frozen=True):
     """The class that all answers together give, and the answer that decides it (None when the server is open)."""
 
     access: AccessClass

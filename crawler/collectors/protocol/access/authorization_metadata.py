@@ -7,13 +7,13 @@ and only GET is sent.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct, structs
 
 from crawler.http.connection import Limits
 from crawler.http.engine import HttpSession, Request
@@ -43,8 +43,7 @@ _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s\"'<>]+")
 MASK: Final = "[removed]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessLimits:
+class AccessLimits(Struct, frozen=True, kw_only=True):
     """Bounds of one access probe: metadata requests, bytes of one document, seconds of one request and of all."""
 
     metadata: int = 12
@@ -53,8 +52,7 @@ class AccessLimits:
     total: float = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataAttempt:
+class MetadataAttempt(Struct, frozen=True, kw_only=True):
     """One request for a document: `document` is its bytes if it is one, else `problem` names what came instead."""
 
     by: str
@@ -66,8 +64,7 @@ class MetadataAttempt:
     failure: WireFailure | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssuerMetadata:
+class IssuerMetadata(Struct, frozen=True, kw_only=True):
     """One authorization server and the requests for its metadata."""
 
     issuer: str
@@ -178,7 +175,7 @@ class MetadataReader:
     def _http_limits(self) -> Limits:
         seconds, most = self._limits.seconds, self._limits.document_bytes
         known = self._session.engine.limits
-        return dataclasses.replace(
+        return structs.replace(
             known,
             connect=min(known.connect, seconds),
             first_byte=min(known.first_byte, seconds),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.handouts.handouts_body import bounded_texts, read_resource_texts
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
@@ -24,8 +25,7 @@ _LONGEST_WHY: Final = 200
 _BINARY_TYPES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")
 
 
-@dataclass(frozen=True, slots=True)
-class WantedResource:
+class WantedResource(Struct, frozen=True):
     """One listed resource to read: its place in the list and its address."""
 
     index: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
 from crawler.collectors.protocol.session.handshake import Opened
@@ -31,8 +32,7 @@ _STATUS_WINS: Final = frozenset({401, 402, 403, 429})
 Reopen = Callable[[], Awaitable[bool]]
 
 
-@dataclass(slots=True)
-class ListResult:
+class ListResult(Struct):
     """One list as it was received. `error` is the bytes of a JSON-RPC error, or our own words.
 
     `items` holds the tools until they were tried; `paged`: a page named a next cursor.

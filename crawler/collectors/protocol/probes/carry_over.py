@@ -6,9 +6,10 @@ A completed body has the depth `full`. It equals the body of the full probe when
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from crawler.collectors.earlier_values import CARRIED_FROM, read_time
 from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_members, splice_object
@@ -135,8 +136,7 @@ def _is_beginning(new: bytes, old: bytes) -> bool:
     return old_head.startswith(head.replace(core, full, 1)) and old_rows.startswith(rows[:-2] + b",{")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     span: bytes
     value: Mapping[str, Json]
     key: _Key
@@ -199,8 +199,7 @@ class _Row:
         return encode_json({**self.value, **nothing, "ended": None, "received": [], "failure": failure})
 
 
-@dataclass(frozen=True, slots=True)
-class _Conversation:
+class _Conversation(Struct, frozen=True):
     parts: Mapping[str, bytes]
     depth: str
     links: Sequence[Mapping[str, Json]]

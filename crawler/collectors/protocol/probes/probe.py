@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct, field, structs
 
 from crawler.collectors.protocol.access.access_challenge import AccessRequest
 from crawler.collectors.protocol.handouts import resource_reader
@@ -40,8 +40,7 @@ Finding: TypeAlias = tuple[Observed | Absent, Mapping[str, Json]]
 """The content of a record and its volatile observation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeOptions:
+class ProbeOptions(Struct, frozen=True, kw_only=True):
     """How to probe one target: how deep, which tools may be called, and with which credentials.
 
     `depth` is the depth of the exchanges, `core` or `full`. `opted_out`: no tool of this server may be called.
@@ -83,8 +82,7 @@ class ProbeOptions:
         return None if self.is_full else self.retest or QuestionSelection()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeResult:
+class ProbeResult(Struct, frozen=True, kw_only=True):
     """The result of one probe, by kind. `fell`: the reply to the last fresh client when the server fell.
 
     `cold_ms` and `warm_ms` are the latencies of the first and of a later question. `attempt` is the outcome of
@@ -115,8 +113,7 @@ class ProbeResult:
         return self.attempt if self.attempt and reason in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeDependencies:
+class ProbeDependencies(Struct, frozen=True, kw_only=True):
     """What all probes of one collector share. `client_version` is what the client sends about itself."""
 
     limiter: HostRateLimiter
@@ -154,7 +151,7 @@ class Probe:
         """A dialogue on this probe's budget. A process has no host, so it gets no second try."""
         limits = self.limits
         if post and post.gapless:
-            limits = dataclasses.replace(limits, retry_pause=min(limits.retry_pause, _OWN_PAUSE))
+            limits = structs.replace(limits, retry_pause=min(limits.retry_pause, _OWN_PAUSE))
         dialogue = Dialogue(
             channel,
             host=post.url.origin.host if post else "",

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Final
+
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.access.access_probe import collect_access
 from crawler.collectors.protocol.listing.list_walker import find_paged_method

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.questions.inquiries import MALFORMED, Headers, Inquiry, Risk, ServerFacts
 from crawler.collectors.protocol.questions.interview import Interview

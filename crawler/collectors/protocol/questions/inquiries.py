@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.listing.list_walker import LIST_METHODS, is_capability_declared
 from crawler.mcp.channel import Era
@@ -60,8 +61,7 @@ _COMMON_STEPS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry:
+class Inquiry(Struct, frozen=True, kw_only=True):
     """One request as it is sent. Without `headers` the channel's own are sent; stdio has none.
 
     `again`: a well-formed question, which may be repeated after a transient failure.
@@ -81,8 +81,7 @@ class Inquiry:
         return Risk.COMMON if self.step in _COMMON_STEPS else Risk.UNUSUAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerFacts:
+class ServerFacts(Struct, frozen=True, kw_only=True):
     """What is known of a server when the inquiries begin. `paged`: the method of a list that named a next cursor.
 
     `listen`: a subscription may be opened. `origin`: the server's own, over streamable HTTP. `local`: its address is
@@ -129,8 +128,7 @@ class ServerFacts:
         return "tools/list" if self.declares("tools") else "ping"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A well-formed request without the envelope of an era."""
 
     step: str

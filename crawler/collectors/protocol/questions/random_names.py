@@ -6,8 +6,9 @@ import re
 import secrets
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.questions.inquiries import (
     FOREIGN_HOST,

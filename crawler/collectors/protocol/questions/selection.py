@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, Self
+
+from msgspec import Struct
 
 from evidence.kinds import access, exchanges, falls
 
@@ -16,8 +17,7 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 """Questions that others must precede."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionSelection:
+class QuestionSelection(Struct, frozen=True):
     """Questions by era and step. `metadata`: also what an open server publishes at the well-known addresses."""
 
     steps: frozenset[tuple[str, str]] = frozenset()

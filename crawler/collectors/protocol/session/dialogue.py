@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.access.access_challenge import AccessRequest
 from crawler.http.failures import BudgetSpent, TimedOut
@@ -32,8 +34,7 @@ TRANSIENT_STATUSES: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520,
 """Statuses that are likely gone on a second try."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeLimits:
+class ProbeLimits(Struct, frozen=True, kw_only=True):
     """Bounds of one probe; times in seconds.
 
     `requests` counts the questions of a core probe other than further pages of a list, and `full_requests` those of a

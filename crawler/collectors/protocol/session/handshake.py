@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.session.dialogue import Dialogue
 from crawler.mcp.channel import LEGACY_VERSION, MODERN_VERSION, Era, initialize_params
@@ -22,8 +23,7 @@ _LONGEST_VERSION: Final = 100
 _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A server that opened; `answer` holds the result of initialize or server/discover."""
 
     dialogue: Dialogue
@@ -38,8 +38,7 @@ class Opened:
         return value if isinstance(value, Mapping) else None
 
 
-@dataclass(frozen=True, slots=True)
-class OpeningRefused:
+class OpeningRefused(Struct, frozen=True):
     """A server that did not open, with the last reply."""
 
     reply: Reply

@@ -7,9 +7,10 @@ outcome. Carried records keep their time and state it as `carried_from`; no atte
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from crawler.collectors.earlier_values import CARRIED_FROM
 from crawler.collectors.protocol.probes.carry_over import HALF_A_DAY, WEEK

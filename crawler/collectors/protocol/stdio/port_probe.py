@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.probes.probe import Finding, ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.probes.remote_probe import RemoteProbe

@@ -6,8 +6,9 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.session.dialogue import ProbeLimits
 from crawler.http.deadlines import isolate_shared_work, pause_deadline
@@ -24,8 +25,7 @@ _INSTALLED: Final = {"declared": "declared", "dependenciesOf": "dependencies_of"
 _MIN_SECONDS: Final = 0.5  # seconds; with less time left no process is started
 
 
-@dataclass(frozen=True, slots=True)
-class StartedProcess:
+class StartedProcess(Struct, frozen=True):
     """One started process: its channel, the runtime that contains it, and stable facts about it."""
 
     channel: StdioChannel

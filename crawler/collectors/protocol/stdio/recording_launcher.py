@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from crawler.launcher import LaunchedServer, Launcher
 from evidence.kinds.behaviour import Behaviour, merge_behaviours
@@ -13,8 +14,7 @@ from evidence.model import Absent, Observed, Reason, Target
 _REMOTE: Final = Absent(Reason.TRANSPORT_UNSUPPORTED, "a remote server runs where its behaviour cannot be observed")
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingLauncher:
+class RecordingLauncher(Struct, frozen=True):
     """A launcher that keeps what it launched."""
 
     launcher: Launcher

@@ -8,8 +8,10 @@ caused by our placeholders. One that listens on a port instead of stdio is start
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.probes.probe import ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.session.absence_reasons import (
@@ -60,8 +62,7 @@ _REFUSED: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartAttempt:
+class StartAttempt(Struct, frozen=True, kw_only=True):
     """One start with some placeholders, and its result. `output` is what the server wrote beside its answers.
 
     `hosts` are those that its processes tried to reach, in vain; `limit` is that at which the sandbox ended the first;

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.listing.list_walker import LIST_METHODS, find_paged_method
 from crawler.collectors.protocol.probes.probe import Probe

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.earlier_values import CARRIED_FROM, read_time
 from crawler.collectors.protocol.probes.probe import Finding
@@ -26,8 +27,7 @@ _GIVEN: Final = "given"
 _OPENED: Final = "opened"
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessStart:
+class ProcessStart(Struct, frozen=True):
     """What was started: stable facts about it, and a digest of its arguments and environment."""
 
     facts: Mapping[str, Json]

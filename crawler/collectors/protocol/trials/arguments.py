@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.trials import change_words, sample_texts, schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
@@ -29,8 +30,7 @@ _TYPED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NoArguments:
+class NoArguments(Struct, frozen=True):
     """No arguments could be made; `why` in a few stable words."""
 
     why: str

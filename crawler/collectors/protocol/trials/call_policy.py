@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.trials.change_words import mentions_destruction
 from evidence import authority
@@ -37,8 +38,7 @@ class CallPolicy(StrEnum):
     SANDBOXED_ALL = "sandboxed_all"  # every tool of a process without a network and with a temporary file system
 
 
-@dataclass(frozen=True, slots=True)
-class ClassifiedTool:
+class ClassifiedTool(Struct, frozen=True):
     """One listed tool: its place, name, what was sent, its class, and whether it declares that it only reads."""
 
     index: int

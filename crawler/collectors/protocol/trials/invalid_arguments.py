@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.protocol.trials import schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
@@ -21,8 +22,7 @@ _WRONG: Final[Mapping[str, Json]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidArguments:
+class InvalidArguments(Struct, frozen=True):
     """Arguments with one mistake, and the parameter that has it."""
 
     parameter: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 _LONGEST_PATTERN: Final = 500
 _LONGEST_TEXT: Final = 2_000
@@ -23,20 +24,17 @@ class _TooHard(Exception):
     """The pattern has a construct that is not supported here."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Letter:
+class _Letter(Struct, frozen=True):
     letter: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Repeat:
+class _Repeat(Struct, frozen=True):
     part: _Part
     fewest: int
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Sequence:
+class _Sequence(Struct, frozen=True):
     parts: tuple[_Part, ...]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from crawler.collectors.protocol.handouts.handouts_body import tool_result_row
 from crawler.collectors.protocol.trials import invalid_arguments
@@ -44,8 +45,7 @@ class Ask(Protocol):
 Ready: TypeAlias = Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialBounds:
+class TrialBounds(Struct, frozen=True, kw_only=True):
     """Bounds of the trials of one server: how many reading tools, how many others, and times in seconds.
 
     `total` bounds each of the two parts.
@@ -57,14 +57,12 @@ class TrialBounds:
     total: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Chosen(Struct, frozen=True):
     tool: ClassifiedTool
     arguments: Mapping[str, Json]
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(Struct):
     """The tools chosen so far, at most `most`, and for how many more tools arguments may be made."""
 
     most: int
@@ -76,8 +74,7 @@ class _Part:
         return len(self.chosen) >= self.most or not self.left
 
 
-@dataclass
-class ToolTrials:
+class ToolTrials(Struct, dict=True):
     """The trials of one server, one call at a time: of reading tools, then of all others that may be called.
 
     All tools are classified before the first call. `handed_out` takes a row of a `handouts` record for each successful

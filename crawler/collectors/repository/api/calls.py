@@ -6,9 +6,10 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from crawler.collectors.repository.api.circuit_breaker import CircuitBreaker
 from crawler.collectors.repository.api.request import Request
@@ -37,8 +38,7 @@ _TRIES: Final = 3  # tries of a request that gets server errors
 _MAX_REPEATS: Final = 8  # repeats of one request because of tokens and limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallLimits:
+class CallLimits(Struct, frozen=True, kw_only=True):
     """`timeout` in seconds: of one wait for GitHub, and twice of a whole call. `pause` between tries of an error."""
 
     threads: int = 8

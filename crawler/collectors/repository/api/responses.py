@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.model import Absent, Reason
@@ -15,8 +16,7 @@ _LIMITED: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ApiResponse:
+class ApiResponse(Struct, frozen=True):
     """A response as PyGithub returns it; the names of `headers` are in lower case."""
 
     status: int

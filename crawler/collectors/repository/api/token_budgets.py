@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 Resource: TypeAlias = Literal["core", "graphql"]
 
@@ -12,8 +13,7 @@ SAME_WINDOW: Final = 60.0
 """The largest difference in seconds between the ends of one window that two answers report."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Granted:
+class Granted(Struct, frozen=True, kw_only=True):
     """`cost` requests, or points of GraphQL, are reserved for a caller, who may start in `starts_in` seconds.
 
     `token` is the digest of a token. `ticket` is an identifier of the budgets.
@@ -26,15 +26,13 @@ class Granted:
     ticket: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Denied:
+class Denied(Struct, frozen=True):
     """Nothing is reserved. It is of use to ask again in `wait` seconds."""
 
     wait: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedBudget:
+class ReportedBudget(Struct, frozen=True, kw_only=True):
     """GitHub's report of a budget: the remaining requests, and the seconds until it is full again."""
 
     remaining: int
@@ -60,8 +58,7 @@ class TokenBudgets(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class TokenBudget:
+class TokenBudget(Struct):
     """`remaining` is GitHub's last report, None before there is one; it does not include `on_their_way`."""
 
     remaining: int | None = None
@@ -77,8 +74,7 @@ class TokenBudget:
             self.remaining = min(self.remaining, reported.remaining)
 
 
-@dataclass(slots=True)
-class TokenAccount:
+class TokenAccount(Struct):
     """One token: until when it rests, when its next request may start, and its budgets."""
 
     rests_until: float = 0.0

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from crawler.collectors.repository.api.responses import ApiResponse, OutOfQuota
 from crawler.collectors.repository.api.token_budgets import (
@@ -56,8 +57,7 @@ class Token:
         return hashlib.sha256(f"hallmark:{self.value}".encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True, slots=True)
-class GrantedToken:
+class GrantedToken(Struct, frozen=True):
     """A token with the reservation for one request."""
 
     token: Token

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.repository.parsing.json_values import as_object, as_text
 from evidence.canonical import Json
@@ -22,8 +23,7 @@ _BOTS: Final = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """An account; None in place of a Person is an unknown person, such as a deleted account."""
 
     login: str

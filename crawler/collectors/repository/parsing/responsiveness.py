@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.repository.parsing.contributors import MAINTAINERS, Person
 from evidence.canonical import Json
@@ -14,8 +15,7 @@ from evidence.canonical import Json
 YEAR: Final = timedelta(days=365)
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadEvent:
+class ThreadEvent(Struct, frozen=True):
     """One event of a thread: its time, its person, and their association with the repository."""
 
     at: datetime
@@ -23,8 +23,7 @@ class ThreadEvent:
     association: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thread:
+class Thread(Struct, frozen=True, kw_only=True):
     """An issue or a pull request. `is_complete` is false when some of its events may not have been read."""
 
     opened: datetime

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from crawler.collectors.repository.parsing.community_files import RepositoryFiles
 from crawler.collectors.repository.parsing.contributors import Person, is_bot
@@ -39,8 +40,7 @@ CALLS: Final = len(PATHS) + 3
 """Calls per repository after the first one: the pages, and the three parts that GraphQL lacks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestPages:
+class RestPages(Struct, frozen=True, kw_only=True):
     """REST's answers, each a first page with the newest first; None for one that could not be read."""
 
     repository: Mapping[str, Json]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from crawler.collectors.repository.parsing.json_values import as_object, as_text, list_objects
 from evidence.canonical import Json
@@ -22,8 +23,7 @@ _ECOSYSTEMS: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SbomPart:
+class SbomPart(Struct, frozen=True, kw_only=True):
     """One resolved dependency of an SBOM, as its package URL names it.
 
     `ecosystem` is spelled as in OSV (`npm`, `PyPI`, `Go`, `crates.io`, ...); `version` is None where the SBOM has a

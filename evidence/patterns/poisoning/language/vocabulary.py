@@ -6,15 +6,15 @@ A pattern combines several lists in one sentence, so a new word in a list takes 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _ENDING: Final = r"\w{0,5}"
 _SOME: Final = r"(?:[\w'/-]{1,16}\s){0,3}?"
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Words of one meaning: an expression that matches each of them, and optionally a fixed part of each, separated by
     bars.
     """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import Final
+
+from msgspec import Struct
 
 
 class Concept(IntEnum):
@@ -74,8 +75,7 @@ Vocabulary = Mapping[Concept, str]
 """The words of one language. A bar separates them; a star stands for any ending."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A word or phrase of one language. `joined`: the language writes words without spaces, or with prefixes."""
 
     text: str

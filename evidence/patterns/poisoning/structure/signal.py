@@ -5,8 +5,9 @@ The words differ between languages and authors; the combination does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from evidence.patterns.poisoning.pattern import Category, Confidence
 from evidence.patterns.poisoning.structure.concepts import Concept
@@ -16,8 +17,7 @@ NO_ORDER: Final = (Concept.NOT, Concept.QUOTE, Concept.CONFIRM)
 """Concepts that make a sentence no order: it forbids, quotes, or leaves the choice to the caller."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """Of each group of `needs`, `sentences` successive sentences express one concept, all in the same language.
 
     A sentence with a concept of `unless` does not count, nor does a tool whose purpose is `foreign_to`. `translated`:

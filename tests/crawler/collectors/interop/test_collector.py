@@ -6,11 +6,11 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.interop.collector import _MAX_REQUESTS, InteropCollector, InteropLimits
 from crawler.collectors.interop.request import decode_answer

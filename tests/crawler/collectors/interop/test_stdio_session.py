@@ -7,11 +7,12 @@ import contextlib
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.interop import stdio_relay
 from crawler.collectors.interop.client import SdkSession

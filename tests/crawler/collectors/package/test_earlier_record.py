@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.package import PackageLimits
 from crawler.http.address_guard import AddressGuard

@@ -6,12 +6,13 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, BinaryIO
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.repository.parsing.sbom import SbomPart

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 import hashlib
 import io
@@ -11,8 +12,10 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from crawler.sandbox import Sandbox
 from crawler.sandbox.install.installer import InstallCaps
@@ -44,7 +47,7 @@ class Archive:
 async def visit(place: Arena, archive: Archive, box: Sandbox) -> Outcome:
     """Install and start a hostile package; nothing of it may be found where it aimed at."""
     archive.put(place.index, place.index.url)
-    small = replace(box, installer=replace(box.installer, caps=SMALL))
+    small = dataclasses.replace(box, installer=replace(box.installer, caps=SMALL))
     launched = await small.launch(place.target(archive.ecosystem, archive.name))
     if isinstance(launched, Absent):
         return Outcome(reason=launched.reason.value, detail=launched.detail, left=_owned(place))

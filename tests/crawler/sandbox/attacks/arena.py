@@ -10,8 +10,10 @@ import platform
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.container_engine_variables import ENGINE_VARIABLES

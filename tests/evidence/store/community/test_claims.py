@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.store import Store
 from evidence.store.community.claim_values import Claim, ClaimLimits, ClaimState, ProofMethod

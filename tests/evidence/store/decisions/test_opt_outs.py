@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from evidence.store import OptOut, OptOutScope, Store
 from evidence.store.decisions.audit_trail import AuditEntry

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.store import BadCursor, ListedServer, ListingPage, ListingQuery, Store, UnknownRubric
 from evidence.store.listing.search_words import SearchTerm, parse_search_terms, split_server_words

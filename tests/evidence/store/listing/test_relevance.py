@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.store import BadCursor, ListedScore, ListedServer, ListingQuery, Store
 from evidence.store.listing.search_words import MAX_PURPOSE_WORDS, parse_search_terms, split_server_words

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from evidence.store import FindingState, Store
 from evidence.store.community.dispute_values import DisputedLine

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import psycopg
+from msgspec.structs import replace
 from sqlalchemy import Engine, event
 
 from evidence.model import ServerId

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Trigger
 from evidence.store import ClientLimit, Retest, RetestState, Store, UnknownRetest, UnknownServer

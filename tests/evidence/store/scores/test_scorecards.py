@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Server, ServerId
 from evidence.store import KeptReceipts, Stage, Store, StoredScorecard, UnknownServer

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from evidence.model import Status
 from evidence.store import RegistryWalk, Store, StoreError, UnknownRun

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import asdict
 
 from evidence.kinds import access, listing
 from evidence.model import Absent, Reason

@@ -12,7 +12,6 @@ import resource
 import shutil
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from evidence.store import Store
 from publish.datasets.export import ExportOrder, export_snapshot

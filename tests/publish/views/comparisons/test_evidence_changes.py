@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from evidence.kinds import drift, listing
 from evidence.model import Absent, Dossier, Observed, Reason

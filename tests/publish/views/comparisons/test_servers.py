@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from publish.disclosure import WITHHELD
 from publish.views.comparisons.servers import compare_servers, explain_incomparable

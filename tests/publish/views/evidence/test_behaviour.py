@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from evidence.kinds import behaviour
 from evidence.kinds.behaviour import Behaviour, Contact, Decoy

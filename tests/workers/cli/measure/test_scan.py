@@ -4,11 +4,11 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 
 from evidence.kinds.secrets import Secrets
 from evidence.model import Absent, Dossier, Observed, Reason, TargetType

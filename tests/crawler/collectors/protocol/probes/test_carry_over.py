@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.probes import carry_over
 from crawler.collectors.protocol.probes.carry_over import is_full_probe_due, read_full_probe_time

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.probes.probe import ProbeDependencies
 from crawler.collectors.protocol.samples.availability_sample import AvailabilitySampler

@@ -6,12 +6,12 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.protocol import ProbeLimits
 from crawler.collectors.protocol.questions.selection import QuestionSelection

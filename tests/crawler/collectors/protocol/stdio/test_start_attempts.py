@@ -6,11 +6,11 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.interop.collector import InteropCollector
 from crawler.collectors.protocol.probes.probe import ProbeResult
