@@ -79,18 +79,20 @@ def put_scorecards(
     """Store scorecards and mark the servers in `done` as scored. The first card of a rubric version stays.
 
     `kept` names receipts of earlier runs which the servers have in this run too. Nothing is stored of servers whose
-    lease (`tokens`) was lost; returns these servers.
+    lease (`tokens`) was lost, or whose earlier run was reopened meanwhile and has no receipts of them; returns both.
     """
     lost = find_lost_leases(connection, run_id, Stage.SCORE, tokens)
-    cards = [card for card in cards if card.server not in lost]
-    done = [server for server in done if server not in lost]
     run = find_run_key(connection, run_id)
     kept = {server: receipts for server, receipts in kept.items() if server not in lost}
     servers = find_server_keys(connection, {*(card.server for card in cards), *kept, *done})
-    by_server: dict[int, list[StoredScorecard]] = {servers[server]: [] for server in kept}
+    found = _find_kept(connection, {servers[each]: kept[each] for each in kept})
+    lost |= {server for server in kept if servers[server] not in found}
+    by_server: dict[int, list[StoredScorecard]] = {server: [] for server in found}
     for card in cards:
-        by_server.setdefault(servers[card.server], []).append(card)
-    _put_cards(connection, run, by_server, _find_kept(connection, {servers[each]: kept[each] for each in kept}))
+        if card.server not in lost:
+            by_server.setdefault(servers[card.server], []).append(card)
+    _put_cards(connection, run, by_server, found)
+    done = [server for server in done if server not in lost]
     mark_done(connection, run, Stage.SCORE, (servers[server] for server in done), at)
     return lost
 

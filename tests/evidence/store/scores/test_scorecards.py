@@ -6,9 +6,12 @@ from datetime import datetime
 
 import pytest
 from msgspec.structs import replace
+from sqlalchemy import delete
 
 from evidence.model import Server, ServerId
 from evidence.store import KeptReceipts, Stage, Store, StoredScorecard, UnknownServer
+from evidence.store.sql.row_keys import find_server_keys
+from evidence.store.tables.evidence import SCORING
 from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, ref, run
 
 RUN = "20261121-1"
@@ -93,6 +96,21 @@ def test_kept_receipts_replace_none_that_the_run_has(store: Store) -> None:
     for _ in range(2):
         store.put_scorecards(later, [others[2]], kept=kept, at=LATER)
         assert store.read_scorecards(later) == [others[0], first, others[2]]
+
+
+def test_a_server_whose_kept_receipts_are_gone_is_not_scored(store: Store) -> None:
+    one, other = servers = planned(store, 2)
+    for server in servers:
+        store.put_scorecards(RUN, templates(server.id, AS_OF), at=AS_OF)
+    later, expected = later_run(store, servers), templates(other.id, LATER)
+    with store._database.writing() as connection:  # as reopening the earlier run does
+        keys = find_server_keys(connection, [one.id])
+        connection.execute(delete(SCORING).where(SCORING.c.server_key == keys[one.id]))
+    kept = {each.id: KeptReceipts(run=RUN, versions=frozenset({("a", 1), ("b", 1)})) for each in servers}
+    cards = [templates(one.id, LATER)[2], expected[2]]
+    assert store.put_scorecards(later, cards, done=list(kept), kept=kept, at=LATER) == {one.id}
+    assert store.read_scorecards(later) == expected
+    assert store.list_pending_servers(later, Stage.SCORE) == [one.id]
 
 
 def test_first_card_of_a_rubric_version_stays(store: Store) -> None:
