@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from types import TracebackType
 from typing import Self
 
@@ -141,7 +143,7 @@ class _Csv:
         if found == expected:
             self._done += block.rows
             return None
-        lines = zip(expected.split(b"\n"), found.split(b"\n"), strict=False)
+        lines = zip_longest(io.BytesIO(expected), io.BytesIO(found), fillvalue=b"")
         number, (one, other) = next((at, pair) for at, pair in enumerate(lines) if pair[0] != pair[1])
         at = f"line {number + self._done + (not head) + 1}"
         return _problem(

@@ -282,6 +282,13 @@ def test_a_score_that_is_forged_in_one_format_only_is_named(snapshot: Path, form
     assert "A+" in wrong.found
 
 
+@pytest.mark.parametrize("lacking", [1, 2])
+def test_a_csv_file_without_its_end_is_named(snapshot: Path, lacking: int) -> None:
+    data = gzip.decompress((snapshot / "scorecards.csv.gz").read_bytes())
+    nights.write(snapshot, "scorecards.csv.gz", gzip.compress(data[:-lacking], mtime=0))
+    assert only(verify(snapshot), ProblemKind.FORMS).file == "scorecards.csv.gz"
+
+
 def test_a_dropped_server_is_missed(snapshot: Path) -> None:
     """Without a server in any table, the count of the manifest must change, and the manifest is signed."""
     first = nights.rows(snapshot, "servers")[0]["server"]
