@@ -221,11 +221,17 @@ class _Parquet:
         self._rows = self._bytes = 0
 
     def write(self, block: EncodedBlock) -> None:
-        self._held.append(block.batch)
-        self._rows += block.rows
-        self._bytes += block.batch.nbytes
-        if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
-            self._flush()
+        rest, sizes = block.batch, _measure_rows(block.batch)
+        while rest.num_rows:
+            ends = pc.add(pc.cumulative_sum(sizes), self._bytes)
+            before = pc.sum(pc.less(ends, GROUP_BYTES)).as_py()
+            count = min(before + 1, GROUP_ROWS - self._rows, rest.num_rows)
+            self._held.append(rest.slice(0, count))
+            self._rows += count
+            self._bytes = ends[count - 1].as_py()
+            if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+                self._flush()
+            rest, sizes = rest.slice(count), sizes.slice(count)
 
     def finish(self) -> None:
         if self._writer.is_open:
@@ -237,6 +243,16 @@ class _Parquet:
             table = pa.Table.from_batches(self._held, self._schema).combine_chunks()
             self._writer.write_table(table, row_group_size=max(self._rows, 1))
         self._held, self._rows, self._bytes = [], 0, 0
+
+
+def _measure_rows(batch: pa.RecordBatch) -> pa.Array:
+    """The bytes of each row, eight for each value and those of texts."""
+    sizes = pa.array([8 * batch.num_columns] * batch.num_rows, pa.int64())
+    for column in batch.columns:
+        texts = pc.binary_join(column, " " * 8) if pa.types.is_list(column.type) else column
+        if pa.types.is_string(texts.type):
+            sizes = pc.add(sizes, pc.fill_null(pc.binary_length(texts), 0))
+    return sizes
 
 
 _Writer: TypeAlias = _Zipped | _Parquet

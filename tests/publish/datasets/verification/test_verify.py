@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from evidence.store import Store
 from publish.datasets.export import ExportOrder, export_snapshot
+from publish.datasets.format import table_files
 from publish.datasets.format.tables import TABLES_BY_NAME
 from publish.datasets.snapshot import reader
 from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, NotASnapshot
@@ -455,6 +456,20 @@ def test_parquet_files_with_the_bytes_that_we_write_are_not_read(
     opened: list[str] = []
     monkeypatch.setattr(format_equality, "ParquetRows", lambda _folder, table, **_: opened.append(table.name))
     assert verify(written).problems == []
+    assert opened == []
+
+
+@pytest.mark.parametrize(("limit", "value"), [("GROUP_ROWS", 7), ("GROUP_BYTES", 5_000)])
+def test_files_of_several_groups_are_not_read_either(
+    night: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(table_files, limit, value)
+    monkeypatch.setattr(verifying, "CHUNK", 2)  # an export has other blocks
+    monkeypatch.setattr(format_equality, "ParquetRows", lambda _folder, table, **_: opened.append(table.name))
+    export_snapshot(night, ExportOrder(run=nights.RUN.id), tmp_path / "groups")
+    assert pq.ParquetFile(tmp_path / "groups" / "lines.parquet").num_row_groups > 1
+    assert verify(tmp_path / "groups").problems == []
     assert opened == []
 
 
