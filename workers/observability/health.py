@@ -30,7 +30,9 @@ METRICS_SECONDS: Final = 10.0
 READY_SECONDS: Final = 2.0
 PROBLEMS_SECONDS: Final = 300.0
 METRICS_TIMES: Final = 10
-"""The database of a large registry counts for seconds: metrics are kept so many times as long."""
+MAX_METRICS_SECONDS: Final = 300.0
+"""The database of a large registry counts for seconds: metrics are kept so many times as long, at most so long: a
+database or machine that stood still once must not hide what happens afterwards."""
 
 
 _Value = TypeVar("_Value")
@@ -51,7 +53,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         return await asyncio.to_thread(readiness_reader.check_availability)
 
     current, ready = (
-        CachedValue(read_status, METRICS_SECONDS, time, times=METRICS_TIMES),
+        CachedValue(read_status, METRICS_SECONDS, time, times=METRICS_TIMES, most=MAX_METRICS_SECONDS),
         CachedValue(check_availability, READY_SECONDS, time),
     )
 
@@ -96,14 +98,21 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
 class CachedValue(Generic[_Value]):
     """A cached value that is made again when it is older than `seconds`; concurrent callers wait for the same value.
 
-    It is kept at least `times` as long as it took to make.
+    It is kept at least `times` as long as it took to make, but not longer than `most` for that reason.
     """
 
     def __init__(
-        self, make: Callable[[], Awaitable[_Value]], seconds: float, clock: Clock, *, times: float = 0
+        self,
+        make: Callable[[], Awaitable[_Value]],
+        seconds: float,
+        clock: Clock,
+        *,
+        times: float = 0,
+        most: float = 0,
     ) -> None:
         self._make = make
         self._times = times
+        self._most = most
         self._seconds = seconds
         self._clock = clock
         self._lock = asyncio.Lock()
@@ -115,5 +124,6 @@ class CachedValue(Generic[_Value]):
             if self._value is None or began >= self._value[0]:
                 made = await self._make()
                 ended = self._clock.monotonic()
-                self._value = (ended + max(self._seconds, self._times * (ended - began)), made)
+                longer = min(self._times * (ended - began), self._most)
+                self._value = (ended + max(self._seconds, longer), made)
             return self._value[1]

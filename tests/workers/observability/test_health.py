@@ -99,7 +99,7 @@ def test_many_who_ask_at_once_cost_one_look(tmp_path: Path, monkeypatch: pytest.
     assert len(looks) == 1
 
 
-@pytest.mark.parametrize(("took", "kept"), [(0.5, 10.0), (4.0, 40.0)])
+@pytest.mark.parametrize(("took", "kept"), [(0.5, 10.0), (4.0, 40.0), (120.0, 300.0)])
 def test_what_takes_long_to_read_is_read_seldom(took: float, kept: float) -> None:
     clock, reads = SteppingClock(world.NIGHT), list[int]()
 
@@ -109,7 +109,7 @@ def test_what_takes_long_to_read_is_read_seldom(took: float, kept: float) -> Non
         return len(reads)
 
     async def main() -> None:
-        value = CachedValue(read, 10.0, clock, times=10)
+        value = CachedValue(read, 10.0, clock, times=10, most=300.0)
         assert await value.get() == 1
         clock.step(timedelta(seconds=kept - 0.1))
         assert await value.get() == 1
