@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import json
 import os
 import re
 import stat
@@ -204,12 +206,11 @@ class RowParser:
         return rows
 
     def _load_all(self, lines: Sequence[bytes]) -> list[Row]:
-        try:
+        with contextlib.suppress(orjson.JSONDecodeError, orjson.JSONEncodeError):
             rows = list(map(orjson.loads, lines))
-        except orjson.JSONDecodeError:
-            rows = []
-        if set(map(type, rows)) == {dict} and all(map(self._names.__eq__, map(list, rows))):
-            return rows
+            is_whole = set(map(type, rows)) == {dict} and all(map(self._names.__eq__, map(list, rows)))
+            if is_whole and all(map(bytes.__eq__, map(orjson.dumps, rows), lines)):
+                return rows
         return [self._load(line) for line in lines]  # says which line is wrong
 
     def _load(self, line: bytes) -> Row:
@@ -222,6 +223,8 @@ class RowParser:
             raise UnreadableFile(
                 self._file, f"the columns of {self._table.name} expected in their order, found {found}"
             )
+        if _repeats_member(line, self._names):
+            raise UnreadableFile(self._file, f"each column once expected in a row of {str(row['server'])[:40]}")
         return row
 
     def _check(self, column: Column, rows: Sequence[Row]) -> None:
@@ -236,6 +239,15 @@ class RowParser:
     @property
     def _file(self) -> str:
         return table_file_name(self._table, JSONL)
+
+
+def _repeats_member(line: bytes, names: Sequence[str]) -> bool:
+    """Whether an object names a member twice, of which others may read the first; or is nested too deep for a row."""
+    try:
+        members = json.loads(line, object_pairs_hook=list)
+    except RecursionError:
+        return True
+    return [name for name, _ in members] != names
 
 
 def _plain_types(column: Column) -> frozenset[type]:

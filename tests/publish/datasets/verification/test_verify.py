@@ -372,6 +372,10 @@ def with_value(name: str, value: Any) -> Callable[[bytes], bytes]:
     return change
 
 
+def twice(value: bytes) -> Callable[[bytes], bytes]:
+    return lambda data: data.replace(b'"ref":', b'"ref":' + value + b',"ref":', 1)
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -380,12 +384,28 @@ def with_value(name: str, value: Any) -> Callable[[bytes], bytes]:
         (lambda data: data[:-1], "whole line"),
         (lambda data: data + data.splitlines(keepends=True)[-1], "found more"),
         (lambda data: data.replace(b'"ref"', b'"fer"', 1), "columns of servers"),
+        (twice(b'"other"'), "each column once"),
+        (twice(b"[" * 1_000 + b"]" * 1_000), "each column once"),
         (with_value("name", 3), "`name`"),
+        (with_value("ref", json.loads("[" * 300 + "]" * 300)), "`ref`"),
         (with_value("seen_in", [3]), "`seen_in`"),
         (with_value("tools", 10**30), "`tools`"),
         (with_value("tools", 1.5), "`tools`"),
     ],
-    ids=["unsorted", "headless", "cut", "more", "column", "type", "list", "integer", "float"],
+    ids=[
+        "unsorted",
+        "headless",
+        "cut",
+        "more",
+        "column",
+        "twice",
+        "twice nested",
+        "type",
+        "nested",
+        "list",
+        "integer",
+        "float",
+    ],
 )
 def test_rows_that_are_none_end_the_reading_with_a_message(
     snapshot: Path, change: Callable[[bytes], bytes], why: str
