@@ -29,13 +29,13 @@ from bench.publication import copy_of, ref_of
 from bench.simulation.metering import Meter
 from bench.site import database
 from bench.site_load.filling import vacuum
+from evidence.garbage import collect_garbage_rarely
 from evidence.model import Dossier, Run, Trigger
 from evidence.store import RunState, Store, StoredScorecard, open_store
 from evidence.store.database import Database
 from publish.datasets.export import ExportOrder, export_snapshot
 from publish.datasets.rows.export_workers import RowExporter
 from publish.datasets.verification.verify import verify_snapshot
-from publish.garbage import collect_garbage_rarely
 from scoring.engine import catalogue
 from tests.dossiers import AS_OF, captures
 from workers.stages import scorecards

@@ -26,11 +26,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from evidence.garbage import collect_garbage_rarely
 from evidence.kinds import listing, samples
 from evidence.kinds.samples import Sample, compose_samples
 from evidence.model import Absent, Dossier, Run, Server, ServerRef, Status, Trigger
 from evidence.store import Store, open_store
-from publish.garbage import collect_garbage_rarely
 from scoring.engine import assess as engine
 from scoring.engine import catalogue, rule
 from scoring.engine.assess import assess_dossier

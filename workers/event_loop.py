@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from publish.garbage import collect_garbage_rarely
+from evidence.garbage import collect_garbage_rarely
 
 Result = TypeVar("Result")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from evidence.garbage import collect_garbage_rarely
 from publish.datasets.rows.export_workers import serve_worker
-from publish.garbage import collect_garbage_rarely
 
 if __name__ == "__main__":
     collect_garbage_rarely()

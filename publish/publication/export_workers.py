@@ -17,9 +17,9 @@ from typing import IO, Any, Final, Self
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from evidence.garbage import collect_garbage_rarely
 from evidence.store import Store, open_store
 from publish.formats.run_files import FileForm
-from publish.garbage import collect_garbage_rarely
 from publish.publication import run_export
 from publish.publication.run_export import ExportedBatch, WorkerShare
 

@@ -13,7 +13,7 @@ import typer.completion
 from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
-from publish.garbage import collect_garbage_rarely
+from evidence.garbage import collect_garbage_rarely
 
 JSON_DOCUMENT_COMMANDS: Final = (
     "scan",

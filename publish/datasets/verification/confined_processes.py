@@ -13,7 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from publish.garbage import collect_garbage_rarely
+from evidence.garbage import collect_garbage_rarely
 
 MEMORY_LIMIT: Final = 2 * 2**30
 """Memory limit of a worker in bytes; beyond it, MemoryError is raised. A full run needs a fifth of it."""
