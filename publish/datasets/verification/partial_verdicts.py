@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain, product
 from typing import Final
 
@@ -42,7 +43,7 @@ _FOUND: Final = "finding"
 _SCORE: Final = "score"
 
 
-class VerdictSplicer(Struct, frozen=True):
+class VerdictSplicer(Struct, frozen=True, dict=True):
     """Splices the receipts of one server under a rubric with caps. `reviewed` are the disclosed findings."""
 
     rubric: Rubric
@@ -76,7 +77,7 @@ class VerdictSplicer(Struct, frozen=True):
                 first = wrong
         return first, []
 
-    @property
+    @cached_property
     def _gate_questions(self) -> frozenset[Question]:
         """Questions that decide a gate and whose evidence is not public."""
         rules = frozenset(chain.from_iterable(cap.rules for cap in self.method.caps))
@@ -147,7 +148,7 @@ class VerdictSplicer(Struct, frozen=True):
         ]
         return build_dimension(mine.name, mine.base_weight, parts)
 
-    @property
+    @cached_property
     def _open_parts(self) -> frozenset[Place]:
         """Components of which some evidence is not public."""
         return frozenset(
