@@ -20,7 +20,7 @@ import sys
 COMPUTED = ("anyio._backends._asyncio",)
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.MULTILINE
+    rb"^[ \t]*(?:from[ \t]+(\.*)(\w[\w.]*|)[ \t]+import[ \t]+(\([^()]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.MULTILINE
 )
 _LATER = re.compile(
     rb"^(?:def|async def|class|if TYPE_CHECKING|if typing\.TYPE_CHECKING)\b[^\n]*\n(?:[ \t][^\n]*\n|\n|\)[^\n]*\n)*",
@@ -29,6 +29,7 @@ _LATER = re.compile(
 """What an import does not run, or rarely: the bodies of functions and classes, and what only type checkers read."""
 
 _MOST = 1 << 20  # bytes of a file that are searched for imports
+_LONGEST = 250  # letters of the name of a module; each of its parents is looked for too
 _NAME = re.compile(rb"[\w.]+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _SCRIPT = re.compile(r"=\s*([\w.]+)\s*:")
@@ -40,7 +41,7 @@ def find_imported_files(tree: str, package: str) -> list[str]:
     pending = [*_commands(tree, package), *COMPUTED]
     while pending:
         module = pending.pop()
-        if not module or module in found:
+        if not module or module in found or len(module) > _LONGEST:
             continue
         found[module] = file = _find_file(tree, module)
         parents = module.rpartition(".")[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawler.sandbox.install.byte_code import compile_imported_files, find_imported_files, main
+from tests.durations import cpu_below
 
 FILES = {
     "my_server-1.0.dist-info/entry_points.txt": "[console_scripts]\nmy-server = my_server.cli:main\n",
@@ -110,3 +111,10 @@ def test_imports_without_an_end_are_searched_in_linear_time(tmp_path: Path) -> N
     began = time.process_time()
     assert "other.py" in found(tree, "my-server")
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("text", ["from " + "." * 200_000, "import " + "a." * 100_000, "from a import (" * 20_000])
+def test_a_hostile_import_costs_little(tmp_path: Path, text: str) -> None:
+    (installed(tmp_path) / "my_server/cli.py").write_text(f"{text}\n")
+    with cpu_below(2):
+        assert "my_server/cli.py" in found(tmp_path, "my_server")
