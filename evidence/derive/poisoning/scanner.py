@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -29,7 +29,7 @@ from evidence.derive.poisoning.pattern_matching import (
     match_patterns,
 )
 from evidence.derive.poisoning.quotations import hide_quotations
-from evidence.derive.poisoning.security_purpose import may_quote_attacks, names_security, states_security
+from evidence.derive.poisoning.security_purpose import SecurityPurpose, names_security, states_security
 from evidence.derive.poisoning.structure import ToolView, describe_tool, find_signals, find_structure_candidates
 from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
 from evidence.derive.poisoning.tool_context import ToolContext, build_tool_contexts
@@ -110,7 +110,7 @@ def scan_listing(listing: Listing) -> tuple[Hit, ...]:
     known = _KnownTools(
         partial(build_tool_contexts, listing),
         partial(_describe_tools, listing),
-        cache(partial(may_quote_attacks, listing)),
+        SecurityPurpose(listing).may_quote_attacks,
     )
     return tuple(islice(_hits(iterate_texts(listing), names, known), MAX_HITS))
 

@@ -6,11 +6,13 @@ Words about attacks beside a quotation are not enough: anybody can write "Exampl
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from evidence.derive.poisoning.quotations import ATTACK, hide_quotations
 from evidence.derive.poisoning.text_folding import fold_text
-from evidence.kinds.listing import Listing
+from evidence.kinds.listing import Item, Listing
 from evidence.patterns.poisoning import MAX_TEXT
 
 _NAMED: Final = re.compile(
@@ -63,12 +65,30 @@ def is_security_server(listing: Listing) -> bool:
     return named >= 2 and 2 * named >= len(tools)
 
 
-def may_quote_attacks(listing: Listing, owner: str) -> bool:
-    """Whether all texts of a tool may quote attacks; those of the server itself when `owner` is empty."""
-    if is_security_server(listing):
-        return True
-    owners = [item for item in listing.tools.items if item.name == owner]
-    return any(
-        names_security(f"{item.name} {item.text('title')}") or states_security(item.text("description"))
-        for item in owners
-    )
+class SecurityPurpose:
+    """Which tools of a listing are about attacks; each is looked at once, whatever the number of tools."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+        self._known: dict[str, bool] = {}
+
+    @cached_property
+    def _is_of_server(self) -> bool:
+        return is_security_server(self._listing)
+
+    @cached_property
+    def _tools(self) -> Mapping[str, Sequence[Item]]:
+        found: dict[str, list[Item]] = {}
+        for item in self._listing.tools.items:
+            found.setdefault(item.name, []).append(item)
+        return found
+
+    def may_quote_attacks(self, owner: str) -> bool:
+        """Whether all texts of a tool may quote attacks; those of the server itself when `owner` is empty."""
+        if owner not in self._known:
+            self._known[owner] = self._is_of_server or any(map(_is_about_attacks, self._tools.get(owner, ())))
+        return self._known[owner]
+
+
+def _is_about_attacks(tool: Item) -> bool:
+    return names_security(f"{tool.name} {tool.text('title')}") or states_security(tool.text("description"))
