@@ -24,6 +24,9 @@ _SDIST_MANIFEST: Final = re.compile(r"[^/]+/PKG-INFO")
 _MAX_BYTES: Final = 1024 * 1024
 _REQUIRED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
 
+_ELSEWHERE: Final = frozenset(":/")
+"""In `npm:other@1`, `file:folder`, `user/repository` and addresses, and in no range of versions."""
+
 _SDIST: Final = Absent(
     Reason.NOT_COLLECTED,
     "a source distribution is not built here, since that runs its code. To measure its server, scan the wheel",
@@ -66,13 +69,23 @@ def _read_npm(data: bytes, file: PackageFile) -> PackageSpec | Absent:
     except NotJson as error:
         return Absent(Reason.INSTALL_FAILED, f"its package.json cannot be read: {error}")
     manifest = found if isinstance(found, Mapping) else {}
-    needs = manifest.get("dependencies")
     return _make_spec(
         TargetType.NPM,
         manifest.get("name"),
         manifest.get("version"),
-        PackageFile(file.path, file.digest, needs=next(iter(needs), "") if isinstance(needs, Mapping) else ""),
+        PackageFile(file.path, file.digest, needs=_find_npm_dependency(manifest.get("dependencies"))),
     )
+
+
+def _find_npm_dependency(dependencies: Json) -> str:
+    """The first dependency of that name in the index: not an alias, an address or a folder."""
+    stated = dependencies.items() if isinstance(dependencies, Mapping) else ()
+    plain = (name for name, version in stated if isinstance(version, str) and not _ELSEWHERE & set(version))
+    return next((name for name in plain if _is_npm_name(name)), "")
+
+
+def _is_npm_name(name: str) -> bool:
+    return not isinstance(parse_package_spec(Target(type=TargetType.NPM, identifier=name)), Absent)
 
 
 def _read_wheel(data: bytes, file: PackageFile) -> PackageSpec | Absent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import zipfile
 from pathlib import Path
 
@@ -40,12 +41,15 @@ def launch(cache: Path, index: IndexServer, home: Path, *files: Path) -> list[tu
 
 
 @pytest.mark.sandbox
-def test_a_tarball_of_npm_starts_with_its_dependencies(cache: Path, index: IndexServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "version"), [("dependency", "^2.0.0"), ("alias", "npm:dependency@^2.0.0")])
+def test_a_tarball_of_npm_starts_with_its_dependencies(
+    cache: Path, index: IndexServer, tmp_path: Path, name: str, version: str
+) -> None:
     index.add_npm("dependency", "2.1.0")
-    server = """#!/usr/bin/env node
-        require("dependency/package.json");
-        process.stdin.once("data", () => console.log(JSON.stringify({started: true})));"""
-    index.add_npm("unpublished", manifest={"dependencies": {"dependency": "^2.0.0"}}, files={"server.js": server})
+    server = f"""#!/usr/bin/env node
+        require("{name}/package.json");
+        process.stdin.once("data", () => console.log(JSON.stringify({{started: true}})));"""
+    index.add_npm("unpublished", manifest={"dependencies": {name: version}}, files={"server.js": server})
     file = take_from_index(index, "unpublished", tmp_path)
     file.chmod(0o600)
     [found, again] = launch(cache, index, tmp_path, file, file)
@@ -53,10 +57,7 @@ def test_a_tarball_of_npm_starts_with_its_dependencies(cache: Path, index: Index
     assert not isinstance(again, Absent), again
     said, launched = found
     assert said == {"started": True}
-    assert {name: launched.facts[name] for name in ("package", "version")} == {
-        "package": "npm:unpublished",
-        "version": "1.0.0",
-    }
+    assert (launched.facts["package"], launched.facts["version"]) == ("npm:unpublished", "1.0.0")
     assert not any("unpublished" in path for path in index.asked)
     assert again[1].facts["layer"] == launched.facts["layer"]
 
@@ -110,6 +111,25 @@ def test_a_file_that_cannot_be_installed_says_why(
     assert isinstance(found, Absent)
     assert found.reason is reason
     assert said in found.detail
+
+
+@pytest.mark.parametrize(
+    ("dependencies", "needs"),
+    [
+        ({"alias": "npm:other@1", "plain": "^1.0.0 || 2"}, "plain"),
+        ({"own": "file:own", "fork": "user/fork", "far": "https://host.example/x.tgz", "@a/b": "*"}, "@a/b"),
+        ({"\ud800": "1", "../x": "1", "n": 3}, ""),
+        (["plain"], ""),
+    ],
+)
+def test_the_index_is_asked_about_a_dependency_that_comes_from_it(
+    tmp_path: Path, dependencies: Json, needs: str
+) -> None:
+    manifest = json.dumps({"name": "a", "version": "1.0.0", "dependencies": dependencies})
+    found = read_package_file(write(tmp_path, "a-1.0.0.tgz", make_tarball({"package.json": manifest})))
+    assert isinstance(found, PackageSpec)
+    assert found.file is not None
+    assert found.file.needs == needs
 
 
 def test_a_wheel_states_name_version_and_python(tmp_path: Path) -> None:
