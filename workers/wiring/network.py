@@ -170,7 +170,7 @@ class NetworkWiring:
             launcher,
             self._rate_limiter,
             self._clock.now,
-            replace(_probe_limits(self._settings), processes=self._box_slots if self._watcher else 1),
+            replace(_probe_limits(self._settings), processes=self._processes),
             client_version=read_code_version(),
             depth=self._settings.depth,
             spread=self._spread,
@@ -182,6 +182,11 @@ class NetworkWiring:
             on_exchange=self._watcher.count_question if self._watcher else None,
             identify=self._identify if self._settings.carry_starts and not self._watcher else None,
         )
+
+    @property
+    def _processes(self) -> int:
+        """How many processes of one server may live at a time. Outside of the sandbox they share files and ports."""
+        return self._box_slots if self._watcher is not None and self._instead is None else 1
 
     @property
     def _box_slots(self) -> int:

@@ -161,6 +161,28 @@ def test_a_command_without_a_sandbox_says_so_and_is_never_publishable(process: H
     assert isinstance(disclose_dossier(dossier), WithheldServer)
 
 
+_ALONE = """
+import fcntl, runpy, sys
+folder = sys.argv.pop(1)
+try:
+    lock = open(f"{folder}/lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    open(f"{folder}/refused", "w").close()
+    sys.exit("another process of this server is running")
+open(f"{folder}/starts", "a").write("x")
+runpy.run_module("tests.servers.sdk_server", run_name="__main__")
+"""
+
+
+def test_a_command_without_a_sandbox_is_started_again_only_when_it_has_ended(process: Hallmark, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _ALONE, str(tmp_path), "stdio"]
+    result = process("scan", "--full", "--no-sandbox", "--", *command, cwd=ROOT)
+    assert result.code == 0, result.err
+    assert len((tmp_path / "starts").read_text()) > 1
+    assert not (tmp_path / "refused").exists()
+
+
 @pytest.mark.live
 @pytest.mark.sandbox
 def test_a_command_runs_in_the_sandbox(process: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
