@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
@@ -58,7 +57,7 @@ class TargetProcesses:
         self._client_version = client_version
         self._seconds_left = limits.total * _TOTAL_FACTOR
         self._facts: Mapping[str, Json] | None = None
-        self._ahead: deque[asyncio.Task[LaunchedServer | Absent]] = deque()
+        self._ahead: list[asyncio.Task[LaunchedServer | Absent]] = []
 
     def start_ahead(self, count: int) -> None:
         """Start the next `count` processes while one is running, as far as several may live at a time."""
@@ -113,9 +112,12 @@ class TargetProcesses:
         if not self._ahead:
             return await self._launcher.launch(self._target)
         with pause_deadline():
-            launched = await self._ahead[0]  # kept until it is here: else a caller that is cancelled now would lose it
-        self._ahead.popleft()
-        return launched
+            # All stay in the list while we wait, so that a caller that is cancelled loses none. The first one that is
+            # there is used: the others may wait for the slots that such processes of several scans hold.
+            await asyncio.wait(self._ahead, return_when=asyncio.FIRST_COMPLETED)
+        launched = next(one for one in self._ahead if one.done())
+        self._ahead.remove(launched)
+        return launched.result()
 
 
 async def _stop_all(tasks: Collection[asyncio.Task[LaunchedServer | Absent]]) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from crawler.collectors.protocol import ProbeLimits
 from crawler.collectors.protocol.questions.selection import QuestionSelection
-from crawler.collectors.protocol.stdio.processes import TargetProcesses
+from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.mcp.channel import Era
 from crawler.mcp.transcript import Transcript
@@ -166,6 +166,36 @@ def test_processes_that_were_started_ahead_and_not_used_are_stopped_when_a_visit
 
     asyncio.run(run())
     assert len(launcher.launched) == 3
+
+
+def test_a_process_that_is_there_is_used_although_an_earlier_one_waits_for_its_slot() -> None:
+    class Slots(PipeLauncher):
+        """The second start waits for a slot that only the third process frees."""
+
+        starts = 0
+
+        async def launch(self, target: Target) -> Pipes | Absent:
+            self.starts += 1
+            if self.starts == 2:
+                while len(self.launched) < 2:
+                    await asyncio.sleep(0)
+                await self.launched[1].ended.wait()
+            return await super().launch(target)
+
+    launcher = Slots("bubblewrap", FACTS)
+    silent = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", "input()"))
+
+    async def run() -> None:
+        processes = TargetProcesses(launcher, silent, ProbeLimits(processes=3), "0")
+        async with processes.started(Transcript()):
+            processes.start_ahead(2)
+        for _ in range(2):
+            async with processes.started(Transcript()) as process:
+                assert isinstance(process, StartedProcess)
+        await processes.close()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert [pipes.stops > 0 for pipes in launcher.launched] == [True] * 3
 
 
 def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
