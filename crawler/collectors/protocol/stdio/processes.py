@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -17,11 +17,15 @@ from crawler.mcp.transcript import Transcript
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target
 
+_Ahead: TypeAlias = tuple[LaunchedServer | Absent, float]
+"""What was started ahead, and when."""
+
 _TOTAL_FACTOR: Final = 2.5  # times the limit for one server, which bounds a single process
 _STOPPING: Final[set[asyncio.Future[None]]] = set()  # keeps references, which the event loop does not
 _VOLATILE_FACTS: Final = frozenset({"reinstalled"})
 _INSTALLED: Final = {"declared": "declared", "dependenciesOf": "dependencies_of"}
 _MIN_SECONDS: Final = 0.5  # seconds; with less time left no process is started
+_FRESH_SECONDS: Final = 20.0  # seconds that a process may wait to be asked: some end, and the sandbox limits its life
 
 
 class StartedProcess(Struct, frozen=True):
@@ -57,13 +61,12 @@ class TargetProcesses:
         self._client_version = client_version
         self._seconds_left = limits.total * _TOTAL_FACTOR
         self._facts: Mapping[str, Json] | None = None
-        self._ahead: list[asyncio.Task[LaunchedServer | Absent]] = []
+        self._ahead: list[asyncio.Task[_Ahead]] = []
 
     def start_ahead(self, count: int) -> None:
         """Start the next `count` processes while one is running, as far as several may live at a time."""
         for _ in range(min(count, self._limits.processes - 1) - len(self._ahead)):
-            launching = self._launcher.launch(self._target)
-            self._ahead.append(asyncio.create_task(launching, context=isolate_shared_work()))
+            self._ahead.append(asyncio.create_task(self._launch_ahead(), context=isolate_shared_work()))
 
     async def close(self) -> None:
         """Stop what was started ahead and is not needed. It is stopped completely even if the caller is cancelled."""
@@ -108,21 +111,30 @@ class TargetProcesses:
             await channel.close()
             self._seconds_left -= loop.time() - began
 
+    async def _launch_ahead(self) -> _Ahead:
+        launched = await self._launcher.launch(self._target)
+        return launched, asyncio.get_running_loop().time()
+
     async def _launch(self) -> LaunchedServer | Absent:
-        if not self._ahead:
-            return await self._launcher.launch(self._target)
-        with pause_deadline():
-            # All stay in the list while we wait, so that a caller that is cancelled loses none. The first one that is
-            # there is used: the others may wait for the slots that such processes of several scans hold.
-            await asyncio.wait(self._ahead, return_when=asyncio.FIRST_COMPLETED)
-        launched = next(one for one in self._ahead if one.done())
-        self._ahead.remove(launched)
-        return launched.result()
+        while self._ahead:
+            with pause_deadline():
+                # All stay in the list while we wait, so that a caller that is cancelled loses none. The first one that
+                # is there is used: the others may wait for the slots that such processes of several scans hold.
+                await asyncio.wait(self._ahead, return_when=asyncio.FIRST_COMPLETED)
+            first = next(one for one in self._ahead if one.done())
+            launched, since = first.result()
+            is_stale = asyncio.get_running_loop().time() - since > _FRESH_SECONDS
+            if is_stale and not isinstance(launched, Absent):
+                await launched.stop()
+            self._ahead.remove(first)
+            if not is_stale:
+                return launched
+        return await self._launcher.launch(self._target)
 
 
-async def _stop_all(tasks: Collection[asyncio.Task[LaunchedServer | Absent]]) -> None:
+async def _stop_all(tasks: Collection[asyncio.Task[_Ahead]]) -> None:
     for task in tasks:
         task.cancel()
     for found in await asyncio.gather(*tasks, return_exceptions=True):
-        if not isinstance(found, Absent | BaseException):
-            await found.stop()
+        if not isinstance(found, BaseException) and not isinstance(found[0], Absent):
+            await found[0].stop()

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from crawler.collectors.protocol import ProbeLimits
 from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.stdio import processes as started_processes
 from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.mcp.channel import Era
@@ -196,6 +197,40 @@ def test_a_process_that_is_there_is_used_although_an_earlier_one_waits_for_its_s
 
     asyncio.run(asyncio.wait_for(run(), 30))
     assert [pipes.stops > 0 for pipes in launcher.launched] == [True] * 3
+
+
+# Ends when nothing is asked within half a second, and takes its time to answer.
+_IMPATIENT = """
+import json, select, sys, time
+if not select.select([sys.stdin], [], [], 0.5)[0]:
+    sys.exit("nobody is there")
+for line in sys.stdin:
+    message = json.loads(line) if line.rstrip().endswith("}") else {}
+    if "id" not in message:
+        continue
+    time.sleep(0.2)
+    answer = {"error": {"code": -32601, "message": "Method not found"}}
+    if message["method"] == "initialize":
+        info = {"name": "impatient", "version": "1"}
+        answer = {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}}
+    if message["method"] == "tools/list":
+        answer = {"result": {"tools": []}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"""
+
+
+def test_a_process_that_ended_before_its_turn_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(started_processes, "_FRESH_SECONDS", 0.1)
+    target = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", _IMPATIENT))
+
+    def look(processes: int) -> dict[str, Observed | Absent]:
+        launcher = PipeLauncher("bubblewrap", FACTS)
+        prober = collector(launcher=launcher, depth="full", limits=replace(PROBE, processes=processes))
+        found = asyncio.run(records_of(prober, target))
+        assert all(pipes.stops for pipes in launcher.launched)
+        return {kind: record.content for kind, record in found.items()}
+
+    assert look(3) == look(1)
 
 
 def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
