@@ -13,7 +13,7 @@ import re2
 from msgspec import Struct
 
 MAX_BYTES: Final = 256 * 1024
-_MAX_LINES: Final = 2_000
+MAX_LINES: Final = 2_000
 _MAX_LINE: Final = 1_000
 _MAX_MEMORY: Final = 64 * 1024 * 1024  # of the automaton of one file
 _NEVER: Final = rb"[^\x00-\xff]"
@@ -66,7 +66,7 @@ def parse_patterns(base: str, lines: Sequence[str]) -> IgnoreFile | None:
     options.never_capture = True
     options.max_mem = _MAX_MEMORY
     patterns, negated = re2.Set.FullMatchSet(options), []
-    for text, is_negated in _read_lines(lines[:_MAX_LINES]):
+    for text, is_negated in _read_lines(lines[:MAX_LINES]):
         if (expression := _translate(text)) is None:
             continue
         try:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from crawler.archives.ignore_rules import NO_RULES, IgnoreFile, IgnoreRules, parse_patterns
+from crawler.archives.ignore_rules import MAX_LINES, NO_RULES, IgnoreFile, IgnoreRules, parse_patterns
 
 NPM_NEVER: Final = (
     ".npmrc", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
@@ -99,7 +99,7 @@ class FolderRules(Struct, frozen=True):
         by_npm = held.has_npm and not self.is_unpublished and not self.npm.ignores(folder, is_folder=True)
         relative = folder[len(held.folder) :].lstrip("/")
         npm = held.npm if by_npm else ()
-        return npm is None or any(_may_match(line, relative) for line in (*npm, *held.python))
+        return npm is None or any(_may_match(line, relative) for line in (*npm[:MAX_LINES], *held.python[:MAX_LINES]))
 
     def _reads_npm(self, folder: str) -> bool:
         """Whether npm reads the ignore files of a folder: with `files` not those of the project's own folder."""

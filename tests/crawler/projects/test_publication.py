@@ -10,6 +10,7 @@ import pytest
 
 from crawler.archives import ArchiveWalk, Folder
 from crawler.projects.project import describe_folder
+from tests.durations import cpu_below
 
 IGNORED = (".env", "src/notes_mcp/.env", "src/notes_mcp/key.py", "dist/index.js", "data/cache.json")
 
@@ -113,3 +114,13 @@ def test_a_manifest_of_any_shape_is_read(folder: Path) -> None:
     (folder / "package.json").write_text(json.dumps(odd))
     (folder / "pyproject.toml").write_text("build-system = 1\ntool = 2\nproject = 3\n")
     assert published(folder) == {"src/notes_mcp/key.py"}
+
+
+def test_a_long_list_of_files_costs_little_for_each_ignored_folder(folder: Path) -> None:
+    for number in range(30):
+        (folder / f"data/{number}").mkdir()
+    (folder / ".gitignore").write_text("data/*\n")
+    files = [f"folder{number}/x" for number in range(50_000)]
+    (folder / "package.json").write_text(json.dumps({"name": "notes-mcp", "version": "1.0.0", "files": files}))
+    with cpu_below(1):
+        assert published(folder) == set()
