@@ -82,6 +82,10 @@ class InstallResult(Struct, frozen=True, kw_only=True):
     python: str = ""
 
 
+class FileChanged(Exception):
+    """A package in a file of this machine is not the one whose manifest was read."""
+
+
 class Installer(Struct, frozen=True, kw_only=True):
     """Installs packages into `store` with the tools of `rootfs`. `bundle`: the certificate bundle.
 
@@ -106,6 +110,8 @@ class Installer(Struct, frozen=True, kw_only=True):
                 if isinstance(output, Absent):
                     return output
                 return await asyncio.to_thread(self._keep, work, spec, now)
+        except FileChanged:
+            return Absent(Reason.NOT_COLLECTED, "the file changed while it was scanned")
         except OSError as error:  # errors of the unpacked package are handled before: this is our own disk
             return Absent(Reason.NOT_COLLECTED, f"the cache of the sandbox cannot be written ({type(error).__name__})")
 
@@ -299,6 +305,8 @@ def _copy_file(spec: PackageSpec, downloads: Path) -> str:
         return ""
     copy = downloads / spec.file.path.name
     shutil.copyfile(spec.file.path, copy)
+    if trees.file_digest(copy).hex() != spec.file.digest:
+        raise FileChanged
     copy.chmod(0o644)
     return f"/app/{_DOWNLOADS}/{copy.name}"
 

@@ -89,6 +89,23 @@ def test_another_content_under_the_same_name_is_installed_again(
     assert first[1].facts["layer"] != second[1].facts["layer"]
 
 
+@pytest.mark.sandbox
+def test_a_file_that_changes_after_its_manifest_was_read_is_not_installed(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    index.add_npm("thing")
+    file = take_from_index(index, "thing", tmp_path)
+
+    async def run() -> LaunchedServer | Absent:
+        box = await sandbox(cache, index.environ(str(tmp_path)))
+        box._files[str(file)] = read_package_file(file)
+        index.add_npm("thing", files={"extra.js": "1"})
+        take_from_index(index, "thing", tmp_path)
+        return await box.launch(Target(type=TargetType.COMMAND, identifier=str(file)))
+
+    assert asyncio.run(run()) == Absent(Reason.NOT_COLLECTED, "the file changed while it was scanned")
+
+
 def write(folder: Path, name: str, data: bytes) -> Path:
     (folder / name).write_bytes(data)
     return folder / name
