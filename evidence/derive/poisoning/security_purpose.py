@@ -1,6 +1,6 @@
 """Whether a tool or a server is about attacks, so that its texts may quote them.
 
-Words about attacks beside a quotation are not enough: anybody can write "Example of an attack:" before an order.
+Words about attacks beside a quotation are not enough: an attacker can write "Example of an attack:" before an order.
 """
 
 from __future__ import annotations
