@@ -372,8 +372,8 @@ def with_value(name: str, value: Any) -> Callable[[bytes], bytes]:
     return change
 
 
-def twice(value: bytes) -> Callable[[bytes], bytes]:
-    return lambda data: data.replace(b'"ref":', b'"ref":' + value + b',"ref":', 1)
+def twice(value: bytes, name: bytes = b'"ref"') -> Callable[[bytes], bytes]:
+    return lambda data: data.replace(b'"ref":', name + b" : " + value + b',"ref":', 1)
 
 
 @pytest.mark.parametrize(
@@ -385,6 +385,7 @@ def twice(value: bytes) -> Callable[[bytes], bytes]:
         (lambda data: data + data.splitlines(keepends=True)[-1], "found more"),
         (lambda data: data.replace(b'"ref"', b'"fer"', 1), "columns of servers"),
         (twice(b'"other"'), "each column once"),
+        (twice(b'"other"', rb'"\u0072ef"'), "each column once"),
         (twice(b"[" * 1_000 + b"]" * 1_000), "each column once"),
         (with_value("name", 3), "`name`"),
         (with_value("ref", json.loads("[" * 300 + "]" * 300)), "`ref`"),
@@ -399,6 +400,7 @@ def twice(value: bytes) -> Callable[[bytes], bytes]:
         "more",
         "column",
         "twice",
+        "twice escaped",
         "twice nested",
         "type",
         "nested",
