@@ -6,7 +6,7 @@ This is the error boundary of collectors: their exceptions become records. It ha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ from workers.stages.collect_inputs import CollectInput
 from workers.stages.collecting_time import TimeLeft
 from workers.stages.routing import StageCollectors
 
-LONG_BODIES: Final = 64 * 1024  # bytes, which are searched for secrets or poisoning in some milliseconds
+LONG_BODIES: Final = 64 * 1024  # bytes, which are searched for secrets in some milliseconds
 
 
 class Collecting(Protocol):
@@ -165,11 +165,8 @@ def _registered(ctx: Collecting, subject: CollectInput) -> list[Record]:
 
 
 async def _derived(ctx: Collecting, subject: CollectInput, deriver: Deriver, records: Sequence[Record]) -> list[Record]:
-    """Derive from long bodies in a thread: a listing of a thousand tools takes seconds, which would delay others."""
-    dossier, now = _so_far(subject, records), ctx.clock.now()
-    if max(map(_measure_bodies, (dossier.records.values(), subject.earlier.records.values()))) <= LONG_BODIES:
-        return deriver.derive(dossier, subject.earlier, now)
-    return await asyncio.to_thread(deriver.derive, dossier, subject.earlier, now)
+    """Derive in a thread: a listing of a thousand tools takes seconds, which would delay other servers."""
+    return await asyncio.to_thread(deriver.derive, _so_far(subject, records), subject.earlier, ctx.clock.now())
 
 
 def _so_far(subject: CollectInput, records: Sequence[Record]) -> Dossier:
@@ -243,13 +240,10 @@ def _instead(ctx: Collecting, subject: CollectInput, by: Source, kind: str, fail
 
 async def _scrubbed(records: Sequence[Record]) -> list[Record]:
     """The records without secrets; long bodies are searched in a thread, so that other servers do not wait."""
-    if _measure_bodies(records) <= LONG_BODIES:
+    bodies = sum(len(record.content.body) for record in records if isinstance(record.content, Observed))
+    if bodies <= LONG_BODIES:
         return [scrub_record(record) for record in records]
     return await asyncio.to_thread(lambda: [scrub_record(record) for record in records])
-
-
-def _measure_bodies(records: Iterable[Record]) -> int:
-    return sum(len(record.content.body) for record in records if isinstance(record.content, Observed))
 
 
 def _record(

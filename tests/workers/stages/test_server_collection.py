@@ -25,17 +25,13 @@ from workers.clock import Clock, SystemClock
 from workers.log import Log, get_log
 from workers.runs.options import RunOptions
 from workers.settings.environment import Settings
-from workers.stages import server_collection
 from workers.stages.collect_inputs import CollectInput
 from workers.stages.collecting_time import TimeLeft
 from workers.stages.routing import StageCollectors
 from workers.stages.server_collection import collect_server
 
 
-@pytest.mark.parametrize(("limit", "beside"), [(server_collection.LONG_BODIES, False), (0, True)])
-def test_long_bodies_are_derived_from_beside_the_event_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, beside: bool
-) -> None:
+def test_derivers_run_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[threading.Thread] = []
     derive = DriftDeriver.derive
 
@@ -44,7 +40,6 @@ def test_long_bodies_are_derived_from_beside_the_event_loop(
         return derive(self, found, earlier, at)
 
     monkeypatch.setattr(DriftDeriver, "derive", watched)
-    monkeypatch.setattr(server_collection, "LONG_BODIES", limit)
 
     async def collect() -> None:
         async with context(tmp_path, World([ScriptedRegistry("first", [[ref(1)]])]), registries=("first",)) as ctx:
@@ -54,7 +49,7 @@ def test_long_bodies_are_derived_from_beside_the_event_loop(
 
     asyncio.run(collect())
     assert threads
-    assert (threading.main_thread() not in threads) == beside
+    assert threading.main_thread() not in threads
 
 
 def test_a_bug_of_a_collector_ends_no_scan(
