@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import inspect
-import os
 from typing import Annotated, Any, Final
 
 import typer
@@ -234,8 +233,6 @@ def hallmark(
 
 
 def main() -> None:
-    # pydantic reads the metadata of every installed distribution to find plug-ins, and none is for Hallmark.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # noqa: TID251  set, not read
     gc.disable()  # until a command is imported: garbage collection takes a quarter of the start time
     try:
         app(prog_name="hallmark")

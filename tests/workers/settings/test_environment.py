@@ -92,6 +92,6 @@ def test_only_the_settings_read_the_environment() -> None:
     packages = ("crawler", "evidence", "publish", "scoring", "workers")
     modules = [path for package in packages for path in (ROOT / package).rglob("*.py")]
     reading = {path.relative_to(ROOT).as_posix() for path in modules if reads.search(path.read_text())}
-    # The others set a variable: for the interpreter of the fork server, and for pydantic.
-    setting = {"publish/datasets/verification/confined_processes.py", "workers/cli/app.py"}
-    assert reading <= {"workers/settings/environment.py", *setting}
+    # The other one sets a variable for the interpreter of the fork server, which reads nothing else before our code.
+    forked = "publish/datasets/verification/confined_processes.py"
+    assert reading <= {"workers/settings/environment.py", forked}
