@@ -10,7 +10,7 @@ from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged
 from crawler.archives.entry_names import EntryNameRefused, clean_entry_path, displayable_name, file_identity_key
 from crawler.archives.folder import Folder, FolderReading
 from crawler.archives.gzip_stream import GZIP, ForwardStream, GzipStream
-from crawler.archives.published_files import NOTHING, Publication
+from crawler.archives.published_files import NOTHING, ReleaseContents
 
 MAX_SKIPPED: Final = 1_000
 """Skipped entries that are listed; all are counted."""
@@ -22,7 +22,7 @@ class ArchiveWalk:
     """The files of a folder, or of a tar, tar.gz or zip archive, recognised by its first bytes. Iterate it once.
 
     `strip` is the number of leading folders to remove from each path. `room` returns how many bytes of a path the
-    caller accepts; larger files are skipped. `project` is the path of the project in a folder, and `publication` what
+    caller accepts; larger files are skipped. `project` is the path of the project in a folder, and `release` what
     its releases hold. `folder` is the reading of a folder. `ended` says why the walk ended early, empty at the end.
     """
 
@@ -34,13 +34,13 @@ class ArchiveWalk:
         strip: int = 0,
         bounds: Bounds | None = None,
         project: str = "",
-        publication: Publication = NOTHING,
+        release: ReleaseContents = NOTHING,
     ) -> None:
         self._file = file
         self._room = room
         self._strip = strip
         self._bounds = bounds or Bounds()
-        self.folder = FolderReading(file, self._bounds, project, publication) if isinstance(file, Folder) else None
+        self.folder = FolderReading(file, self._bounds, project, release) if isinstance(file, Folder) else None
         self._seen: set[str] = set()
         self._content = 0
         self.skipped: list[Skipped] = []

@@ -19,7 +19,7 @@ from msgspec import Struct
 from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged, EntryKind
 from crawler.archives.entry_names import decode_entry_name
 from crawler.archives.ignore_rules import MAX_BYTES as MAX_IGNORE
-from crawler.archives.published_files import NOTHING, FolderRules, Publication
+from crawler.archives.published_files import NOTHING, FolderRules, ReleaseContents
 
 _LEFT_OUT: Final = frozenset(
     {"node_modules", "bower_components", "site-packages", "__pycache__", "__pypackages__", ".venv", ".tox", ".nox",
@@ -56,19 +56,19 @@ class FolderReading:
     """Iterates over the files below `folder`, sorted. With `project`, a path in it, mainly over those of the project.
 
     Outside of the project only the files of the root and its shared documents are of interest. Files that git ignores
-    are left out unless they are in a release, by `publication`. `left_out` and `published` list both, with the reason.
+    are left out unless they are in a release, by `release`. `left_out` and `published` list both, with the reason.
     """
 
     folder: Folder
     bounds: Bounds
     project: str = ""
-    publication: Publication = NOTHING
+    release: ReleaseContents = NOTHING
     left_out: dict[str, str] = field(default_factory=dict, init=False)
     published: list[str] = field(default_factory=list, init=False)
     _seen: int = field(default=0, init=False)
 
     def entries(self) -> Iterator[Entry]:
-        yield from self._read(self.folder.fileno(), "", FolderRules.at_root(self.publication))
+        yield from self._read(self.folder.fileno(), "", FolderRules.at_root(self.release))
 
     def _read(self, at: int, path: str, rules: FolderRules) -> Iterator[Entry]:
         names = self._list(at)

@@ -20,7 +20,7 @@ NPM_NEVER: Final = (
 _GLOB: Final = frozenset("*?[\\")
 
 
-class Publication(Struct, frozen=True, dict=True):
+class ReleaseContents(Struct, frozen=True, dict=True):
     """What releases of the project hold, as the lines of ignore files, relative to its folder: what they match is held.
 
     `npm` is `files` of package.json, None where `.npmignore` or `.gitignore` decide. `has_npm` is false where npm
@@ -46,22 +46,22 @@ class Publication(Struct, frozen=True, dict=True):
         return not self.folder or path.startswith(f"{self.folder}/")
 
 
-NOTHING: Final = Publication()
+NOTHING: Final = ReleaseContents()
 
 
 class FolderRules(Struct, frozen=True):
     """The rules for the entries of one folder. `is_ignored`: git ignores the folder; `is_unpublished`: npm does."""
 
-    publication: Publication
+    release: ReleaseContents
     git: IgnoreRules = NO_RULES
     npm: IgnoreRules = NO_RULES
     is_ignored: bool = False
     is_unpublished: bool = False
 
     @classmethod
-    def at_root(cls, publication: Publication) -> FolderRules:
+    def at_root(cls, release: ReleaseContents) -> FolderRules:
         never = parse_patterns("", NPM_NEVER)
-        return cls(publication, npm=IgnoreRules((never,) if never else ()))
+        return cls(release, npm=IgnoreRules((never,) if never else ()))
 
     def extend(self, folder: str, gitignore: bytes | None, npmignore: bytes | None) -> FolderRules:
         """These rules and those of the ignore files in `folder`."""
@@ -83,7 +83,7 @@ class FolderRules(Struct, frozen=True):
 
     def publishes(self, path: str) -> bool:
         """Whether a release holds a file."""
-        held = self.publication
+        held = self.release
         if not held.contains(path):
             return False
         by_npm = held.has_npm and not self.is_unpublished and not self.npm.ignores(path, is_folder=False)
@@ -93,7 +93,7 @@ class FolderRules(Struct, frozen=True):
 
     def may_publish_in(self, folder: str) -> bool:
         """Whether a release may hold a file in a folder, which is worth a look into it."""
-        held = self.publication
+        held = self.release
         if not held.contains(f"{folder}/"):
             return False
         by_npm = held.has_npm and not self.is_unpublished and not self.npm.ignores(folder, is_folder=True)
@@ -103,7 +103,7 @@ class FolderRules(Struct, frozen=True):
 
     def _reads_npm(self, folder: str) -> bool:
         """Whether npm reads the ignore files of a folder: with `files` not those of the project's own folder."""
-        held = self.publication
+        held = self.release
         if folder == held.folder:
             return held.npm is None
         return held.inherits or held.contains(f"{folder}/")

@@ -10,9 +10,9 @@ from msgspec import Struct
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
 from crawler.archives.folder import decode_path
-from crawler.archives.published_files import NOTHING, Publication
+from crawler.archives.published_files import NOTHING, ReleaseContents
 from crawler.projects.manifests import GIT, Manifests, read_manifests
-from crawler.projects.publication import read_publication
+from crawler.projects.release_contents import read_release_contents
 
 WHOLE: Final = "project"
 ARCHIVE: Final = "archive"
@@ -27,7 +27,7 @@ class Project(Struct, frozen=True, kw_only=True):
     """`root` is the repository around the folder `subfolder`, or the folder itself; for an archive it is the file.
 
     `origin` is WHOLE for the folder of a repository. Other folders are ARCHIVE too: an unpacked package lacks files
-    that its repository has. `strip` counts the outer folders of a file. `publication` is what a release holds of the
+    that its repository has. `strip` counts the outer folders of a file. `release` is what a release holds of the
     files that git ignores.
     """
 
@@ -38,7 +38,7 @@ class Project(Struct, frozen=True, kw_only=True):
     version: str = ""
     subfolder: str = ""
     strip: int = 0
-    publication: Publication = NOTHING
+    release: ReleaseContents = NOTHING
 
     @property
     def folder(self) -> Path:
@@ -62,7 +62,7 @@ def describe_folder(folder: Path) -> tuple[Project, Manifests]:
         name=found.name or decode_path(subfolder) or _UNNAMED,
         version=found.version,
         subfolder=subfolder,
-        publication=read_publication(root, subfolder, found),
+        release=read_release_contents(root, subfolder, found),
     )
     return project, found
 

@@ -34,7 +34,7 @@ def read_archive(file: BinaryIO | Folder, task: ReadingTask, scanner: Scanner, s
         strip=task.strip,
         bounds=task.bounds,
         project=task.subfolder,
-        publication=task.publication,
+        release=task.release,
     )
     found = scan_files(_observe_files(walk, tree), scanner, salt=salt)
     if not tree.paths:

@@ -87,7 +87,7 @@ class LocalProjectCollector:
             subfolder=project.path_in_repository,
             strip=project.strip,
             bounds=SourceLimits().walking,
-            publication=project.publication,
+            release=project.release,
         )
         try:
             with self._open() as file:

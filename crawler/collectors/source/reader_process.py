@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from crawler.archives import Bounds, Folder
-from crawler.archives.published_files import Publication
+from crawler.archives.published_files import ReleaseContents
 from crawler.collectors.source.archive_reader import read_archive
 from crawler.collectors.source.message_framing import receive_message, send_message
 from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing, ReadingTask
@@ -81,10 +81,10 @@ def _answer(message: Mapping[str, Any], file: BinaryIO | Folder, scanner: Scanne
 
 
 def _parse_task(sent: Mapping[str, Any]) -> ReadingTask:
-    held = sent["publication"]
+    held = sent["release"]
     npm = None if held["npm"] is None else tuple(held["npm"])
-    publication = Publication(**{**held, "npm": npm, "python": tuple(held["python"])})
-    return ReadingTask(**{**sent, "bounds": Bounds(**sent["bounds"]), "publication": publication})
+    release = ReleaseContents(**{**held, "npm": npm, "python": tuple(held["python"])})
+    return ReadingTask(**{**sent, "bounds": Bounds(**sent["bounds"]), "release": release})
 
 
 def _limit_resources(megabytes: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from crawler.archives import Bounds
-from crawler.archives.published_files import NOTHING, Publication
+from crawler.archives.published_files import NOTHING, ReleaseContents
 from evidence.canonical import Json
 
 
@@ -20,7 +20,7 @@ class ReadingTask(Struct, frozen=True, kw_only=True):
     subfolder: str = ""
     strip: int = 1
     bounds: Bounds = field(default_factory=Bounds)
-    publication: Publication = NOTHING
+    release: ReleaseContents = NOTHING
 
 
 class ReadingResult(Struct, frozen=True, kw_only=True):

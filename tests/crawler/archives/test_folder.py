@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from crawler.archives import ArchiveWalk, Bounds, Folder
 from crawler.archives.folder import IGNORED, INSTALLED
 from crawler.archives.ignore_rules import IgnoreRules
-from crawler.archives.published_files import Publication
+from crawler.archives.published_files import ReleaseContents
 from tests.durations import cpu_below
 
 
@@ -199,23 +199,23 @@ def test_many_patterns_cost_little_more_than_few() -> None:
 
 
 @pytest.mark.parametrize(
-    ("publication", "files"),
+    ("release", "files"),
     [
-        (Publication(), set()),
-        (Publication(has_npm=True), {"p/.env", "p/dist/x.js", "p/src/key.py"}),
-        (Publication(has_npm=True, npm=("/dist", "!/dist/*.map")), {"p/dist/x.js"}),
-        (Publication(python=("/src/**/*.py", "!/src/key.py")), set()),
-        (Publication(python=("/src/**/*.py",)), {"p/src/key.py"}),
+        (ReleaseContents(), set()),
+        (ReleaseContents(has_npm=True), {"p/.env", "p/dist/x.js", "p/src/key.py"}),
+        (ReleaseContents(has_npm=True, npm=("/dist", "!/dist/*.map")), {"p/dist/x.js"}),
+        (ReleaseContents(python=("/src/**/*.py", "!/src/key.py")), set()),
+        (ReleaseContents(python=("/src/**/*.py",)), {"p/src/key.py"}),
     ],
 )
 def test_an_ignored_file_is_read_if_a_release_holds_it(
-    tmp_path: Path, publication: Publication, files: set[str]
+    tmp_path: Path, release: ReleaseContents, files: set[str]
 ) -> None:
     fill(tmp_path, ".gitignore", "p/.env", "p/dist/x.js", "p/dist/x.map", "p/src/key.py", "p/src/a.py", "p/local/.env")
     (tmp_path / ".gitignore").write_text(".env\ndist/\nkey.py\n*.map\n")
     (tmp_path / "p/.npmignore").write_text("local\n*.map\n")
     with opened(tmp_path) as folder:
-        walk = ArchiveWalk(folder, lambda _: 9, project="p", publication=replace(publication, folder="p"))
+        walk = ArchiveWalk(folder, lambda _: 9, project="p", release=replace(release, folder="p"))
         found = {member.path for member in walk}
     assert found == files | {".gitignore", "p/.npmignore", "p/src/a.py"}
     assert walk.folder is not None

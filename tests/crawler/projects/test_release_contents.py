@@ -20,7 +20,7 @@ def published(folder: Path) -> set[str]:
     descriptor = os.open(project.root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         walk = ArchiveWalk(
-            Folder(descriptor), lambda _: 99, project=project.path_in_repository, publication=project.publication
+            Folder(descriptor), lambda _: 99, project=project.path_in_repository, release=project.release
         )
         list(walk)
     finally:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crawler.archives.folder import open_regular_file
-from crawler.archives.published_files import NOTHING, Publication
+from crawler.archives.published_files import NOTHING, ReleaseContents
 from crawler.projects.manifests import PACKAGE_JSON, Manifests, read_manifests, read_table
 from evidence.json_members import strings_in
 
@@ -19,7 +19,7 @@ _MAX_MANIFEST_IN: Final = 64 * 1024
 _CACHES: Final = ("!__pycache__/", "!*.pyc")
 
 
-def read_publication(root: Path, subfolder: str, manifests: Manifests) -> Publication:
+def read_release_contents(root: Path, subfolder: str, manifests: Manifests) -> ReleaseContents:
     """What is published of the project in a folder of `root`; nothing if its manifests forbid it or are missing."""
     folder = root / subfolder
     npm = manifests.npm
@@ -27,7 +27,7 @@ def read_publication(root: Path, subfolder: str, manifests: Manifests) -> Public
     python = tuple(_list_python(folder, manifests)) if _publishes_python(folder, manifests.python) else ()
     if not has_npm and not python:
         return NOTHING
-    return Publication(
+    return ReleaseContents(
         folder=subfolder,
         has_npm=has_npm,
         npm=_list_npm(npm) if npm is not None and has_npm else None,
