@@ -66,7 +66,7 @@ def is_security_server(listing: Listing) -> bool:
 
 
 class SecurityPurpose:
-    """Which tools of a listing are about attacks; each is looked at once, whatever the number of tools."""
+    """Says which tools of a listing are about attacks. It examines each tool once."""
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing

@@ -222,7 +222,7 @@ def _find_other_parquet(report: VerificationReport, digests: Mapping[str, Parque
 
 
 def _compare_parquet(opened: OpenedSnapshot, tables: Sequence[Table], processes: int) -> Iterator[Problem]:
-    """Differences between the rows and Parquet files that we did not write so: of another pyarrow, or changed ones."""
+    """Differences between the rows and Parquet files with other bytes than ours, such as those of another pyarrow."""
     if not tables:
         return
     manifest = opened.manifest
