@@ -13,36 +13,38 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import idna
 from msgspec import Struct
 
+from evidence.compiled_on_use import compile_on_use
+
 MAX_ADDRESS: Final = 2048
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
-_BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f-\x9f\\<>\"^`{|}\ud800-\udfff]")
+_ESCAPE: Final = compile_on_use(r"%[0-9A-Fa-f]{2}")
+_BAD_ESCAPE: Final = compile_on_use(r"%(?![0-9A-Fa-f]{2})")
+_FORBIDDEN: Final = compile_on_use(r"[\x00-\x20\x7f-\x9f\\<>\"^`{|}\ud800-\udfff]")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-_IPV4_LIKE: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_LABEL: Final = compile_on_use(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_IPV4_LIKE: Final = compile_on_use(r"[0-9]+|0x[0-9a-f]*")
 
 # https://docs.npmjs.com/cli/configuring-npm/package-json#name; capitals are legal in names older than the rule.
-_NPM: Final = re.compile(r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
+_NPM: Final = compile_on_use(r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
 # https://packaging.python.org/en/latest/specifications/name-normalization/
 _LONGEST_REQUIREMENT: Final = 300
-_REQUIREMENT: Final = re.compile(
+_REQUIREMENT: Final = compile_on_use(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?P<extras>\[[A-Za-z0-9._,-]+\])?"
     r"(?P<versions>(?:(?:[<>=!~]=?|===)[A-Za-z0-9.*+!_-]+(?:,(?=[<>=!~]))?)*)"
 )
-_PYPI: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_PYPI: Final = compile_on_use(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 # https://github.com/distribution/reference: path components, tag, digest.
-_OCI_PART: Final = re.compile(r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*")
-_OCI_TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_OCI_DIGEST: Final = re.compile(r"[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-f]{32,}")
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_OCI_PART: Final = compile_on_use(r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*")
+_OCI_TAG: Final = compile_on_use(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+_OCI_DIGEST: Final = compile_on_use(r"[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-f]{32,}")
+_PLAIN_NAME: Final = compile_on_use(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
-_SCP_LIKE: Final = re.compile(r"(?:[\w.-]+@)?([\w.-]+\.[\w.-]+):(?!//)(.+)")
-_SHORTHAND: Final = re.compile(r"(github|gitlab|bitbucket):([\w.-]+/[\w./-]+)")
+_SCP_LIKE: Final = compile_on_use(r"(?:[\w.-]+@)?([\w.-]+\.[\w.-]+):(?!//)(.+)")
+_SHORTHAND: Final = compile_on_use(r"(github|gitlab|bitbucket):([\w.-]+/[\w./-]+)")
 _FORGES: Final = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org"}
-_BROWSING: Final = re.compile(r"^(/.+?)/(?:-/)?(?:tree|blob|src)/([^/]+)(?:/(.*))?$")
-_RELEASE: Final = re.compile(r"^(/.+?)/(?:-/)?releases/(?:download/([^/]+)|([^/]+)/downloads)/(.+)$")
+_BROWSING: Final = compile_on_use(r"^(/.+?)/(?:-/)?(?:tree|blob|src)/([^/]+)(?:/(.*))?$")
+_RELEASE: Final = compile_on_use(r"^(/.+?)/(?:-/)?releases/(?:download/([^/]+)|([^/]+)/downloads)/(.+)$")
 
 
 class UnusableAddress(ValueError):

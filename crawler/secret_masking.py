@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.secret_scrubbing import scrub_text
 
 TAIL: Final = 2048
@@ -25,11 +26,11 @@ _PROSE: Final = (
 _UNSAID: Final = rf"(?!(?:{_PROSE})[,.;:)'\"\]]{{0,3}}(?:\s|$)|<[\w -]{{1,40}}>)"
 _SCHEME: Final = r"(?:auth[a-z]*|tokens?|schemes?|challenges?|headers?|credentials?)(?![\w.~+/=-])"
 _MASKED: Final = (
-    (re.compile(r"(?i)([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,400}@"), rf"\1{_MASK}@"),
-    (re.compile(rf"(?i)\b(bearer|basic)\s+(?!{_SCHEME})[\w.~+/=-]{{8,}}"), rf"\1 {_MASK}"),
+    (compile_on_use(r"(?i)([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,400}@"), rf"\1{_MASK}@"),
+    (compile_on_use(rf"(?i)\b(bearer|basic)\s+(?!{_SCHEME})[\w.~+/=-]{{8,}}"), rf"\1 {_MASK}"),
     # `token=x`, `"api-key": "x"`, `password is x`; not `TOKEN is required`
     (
-        re.compile(
+        compile_on_use(
             rf"(?i)([\w.-]{{0,40}}(?:{_WHAT})[\w.-]{{0,40}}"
             rf"[\"']?(?:=|\s*(?::|=|\bis\b)\s*(?!\s)){_UNSAID})(?:bearer\s+|basic\s+)?"
             r"(\"[^\"]{0,400}\"|'[^']{0,400}'|[^\s,;\"']+)"
@@ -38,7 +39,7 @@ _MASKED: Final = (
     ),
     # Prefixes of issuers, and signed tokens
     (
-        re.compile(
+        compile_on_use(
             r"\b(?:[spr]k[-_]|gh[opsur]_|github_pat_|gl[a-z]{2,6}-|xox[a-z]-|xapp-|hf_|npm_|pypi-|shp[a-z]{2}_|whsec_"
             r"|do[opr]_v1_|lin_api_|ntn_|secret_|dckr_pat_|AKIA|ASIA|AIza|ya29\.|SG\.|eyJ)[\w.~+/=-]{8,}"
         ),
@@ -46,7 +47,7 @@ _MASKED: Final = (
     ),
     # `invalid token x1`; a variable's name stays
     (
-        re.compile(
+        compile_on_use(
             r"\b((?i:api[ _-]?key|key|token|secret|passw(?:or)?d|passphrase|credentials?)(?:\s+provided)?:?\s+[\"'`(]?)"
             r"(?![A-Z][A-Z0-9]*_[A-Z0-9_]+\b)(?=[^\s\"'`]{0,80}\d)[^\s\"'`),;]{6,}"
         ),
@@ -55,13 +56,15 @@ _MASKED: Final = (
 )
 # The rest of a key whose beginning was cut off
 _KEY_END: Final = "PRIVATE KEY-----"
-_END_OF_KEY: Final = re.compile(
+_END_OF_KEY: Final = compile_on_use(
     r"(?:^|(?<=\n))(?:[ \t]*[A-Za-z0-9+/=]{1,100}[ \t]*\r?\n){1,400}-----END[ A-Z0-9]{0,40}" + _KEY_END
 )
-_WORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
+_WORD: Final = compile_on_use(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
 _RANDOM_FROM: Final = 16  # letters
 _LONG: Final = 24
-_SYLLABLE: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|[A-Za-z][a-z]{1,13}(?:[A-Z][a-z]{1,13}){0,9}\d{0,2}|\d{1,4}|)")
+_SYLLABLE: Final = compile_on_use(
+    r"(?:[A-Za-z]{1,14}\d{0,2}|[A-Za-z][a-z]{1,13}(?:[A-Z][a-z]{1,13}){0,9}\d{0,2}|\d{1,4}|)"
+)
 _MIN_RUN_LENGTH: Final = 3.5  # characters of one class in a row, on average: fewer is no language
 
 

@@ -17,15 +17,16 @@ from typing import Any, Final
 
 from evidence.advisories.osv_record import MAX_VERSION
 from evidence.advisories.version_matching import SEMVER_ORDER, Comparable, Unorderable
+from evidence.compiled_on_use import compile_on_use
 
 _PACKAGE: Final = "osv"
 _KEYS: Final = 200_000
 
 # Texts that some orders of `osv` put below or above everything instead of rejecting them.
 _NUMBERS: Final = r"[vV]?\d+(?:\.\d+){0,%d}(?:[-+].*)?"
-_SEMVER = re.compile(_NUMBERS % 2)
-_NUGET = re.compile(_NUMBERS % 3)
-_ANY = re.compile(r"(?=[^\d]*\d)[0-9A-Za-z_][0-9A-Za-z_.+!~:-]*")
+_SEMVER = compile_on_use(_NUMBERS % 2)
+_NUGET = compile_on_use(_NUMBERS % 3)
+_ANY = compile_on_use(r"(?=[^\d]*\d)[0-9A-Za-z_][0-9A-Za-z_.+!~:-]*")
 _SHAPES: Final = {
     **dict.fromkeys((SEMVER_ORDER, "npm", "Go", "crates.io", "Hex", "SwiftURL", "Bitnami"), _SEMVER),
     "NuGet": _NUGET,
@@ -41,9 +42,9 @@ def _known_php_word(word: re.Match[str]) -> str:
 
 
 _SPELLINGS: Final[Mapping[str, tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]] = {
-    "Maven": (re.compile(r"\.(?=sp(?:[.-]?\d|$))", re.IGNORECASE), "-"),
-    "Packagist": (re.compile(r"(?<!^)[A-Za-z]+"), _known_php_word),
-    "RubyGems": (re.compile(r"(?<=\d)(?=[A-Za-z])"), "."),
+    "Maven": (compile_on_use(r"\.(?=sp(?:[.-]?\d|$))", re.IGNORECASE), "-"),
+    "Packagist": (compile_on_use(r"(?<!^)[A-Za-z]+"), _known_php_word),
+    "RubyGems": (compile_on_use(r"(?<=\d)(?=[A-Za-z])"), "."),
 }
 """Equal spellings for versions that `osv` orders otherwise than Maven, PHP and RubyGems do."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 
 _KEYWORD: Final = "x-mcp-header"
 _PREFIX: Final = "mcp-param-"
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
+_TOKEN: Final = compile_on_use(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 _MAX_DEPTH: Final = 8
 _MAX_HEADERS: Final = 32  # headers of one call
 

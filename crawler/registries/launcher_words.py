@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 from crawler.addresses import UnusableAddress, parse_requirement
 from crawler.registries.package_inputs import MAX_INPUTS, first_text
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from evidence.launch_options import LaunchOptions
 
 _LAUNCHERS: Final = frozenset({"uvx", "uv", "npx", "node", "bunx", "pipx", "python", "python3"})
@@ -41,16 +42,16 @@ _OPTIONS: Final = {
 }
 """Options of launchers that take a value, and what of it counts here. Addresses of indexes are the operator's."""
 
-_NODE_FLAG: Final = re.compile(r"--(?:experimental|no)-[a-z-]{1,60}")
-_SCRIPT: Final = re.compile(r"[^\s=]{1,500}\.(?:py|[cm]?js|ts)", re.IGNORECASE)
-_LIKELY_SCRIPT: Final = re.compile(
+_NODE_FLAG: Final = compile_on_use(r"--(?:experimental|no)-[a-z-]{1,60}")
+_SCRIPT: Final = compile_on_use(r"[^\s=]{1,500}\.(?:py|[cm]?js|ts)", re.IGNORECASE)
+_LIKELY_SCRIPT: Final = compile_on_use(
     r"(?:.*/)?(?:(?:dist|build|out|src|lib|bin)/.*|(?:index|main|server|app|cli|run|start|mcp)\.\w+)", re.IGNORECASE
 )
 """Without a launcher's word before it, another file may be an argument of the server, such as its configuration."""
-_MODULE: Final = re.compile(r"[A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){0,8}")
-_COMMAND: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}")
-_PYTHON: Final = re.compile(r"(?:c?python)?@?(3\.\d{1,2})(?:\.\d{1,3})?")
-_TWO_WORDS: Final = re.compile(r"(run|-m|--from|--with|--python)\s+(\S+)")
+_MODULE: Final = compile_on_use(r"[A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){0,8}")
+_COMMAND: Final = compile_on_use(r"[A-Za-z0-9][\w.-]{0,100}")
+_PYTHON: Final = compile_on_use(r"(?:c?python)?@?(3\.\d{1,2})(?:\.\d{1,3})?")
+_TWO_WORDS: Final = compile_on_use(r"(run|-m|--from|--with|--python)\s+(\S+)")
 
 
 class _Reading(Struct):

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from evidence.package_inputs import InputPlace, PackageInput
 
 MAX_INPUTS: Final = 100
@@ -17,18 +18,18 @@ MAX_VARIABLE: Final = 1024
 MAX_HINT: Final = 300
 MAX_CHOICES: Final = 20
 
-VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
-_OPTION_NAME: Final = re.compile(r"-{0,2}[A-Za-z][\w.-]{0,100}")
+VARIABLE_NAME: Final = compile_on_use(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
+_OPTION_NAME: Final = compile_on_use(r"-{0,2}[A-Za-z][\w.-]{0,100}")
 # Only a name in braces is a variable: `{"a": 1}` is a value.
-_VARIABLE: Final = re.compile(r"\{([A-Za-z_][\w.-]{0,200})\}")
+_VARIABLE: Final = compile_on_use(r"\{([A-Za-z_][\w.-]{0,200})\}")
 # Placeholders for the reader's own value: `<your-token>`, `${input:key}`, `YOUR_KEY`, `/path/to/x`, `/Users/ann/x`.
-_SAMPLE: Final = re.compile(
+_SAMPLE: Final = compile_on_use(
     r"<[A-Za-z][^<>]{0,200}>|\$\{[^{}]{0,200}\}|\byour[-_ ]\w|\bpath/to/|^/(?:Users|home)/|^[A-Za-z]:[\\/](?!/)"
     r"|\babsolute[-_ /]path",
     re.IGNORECASE,
 )
-_PATH: Final = re.compile(r"(?:~|\.{1,2})?/[^/]|[A-Za-z]:[\\/](?!/)")
-_UNSENDABLE: Final = re.compile(r"[\r\n\0]")
+_PATH: Final = compile_on_use(r"(?:~|\.{1,2})?/[^/]|[A-Za-z]:[\\/](?!/)")
+_UNSENDABLE: Final = compile_on_use(r"[\r\n\0]")
 
 
 def read_known_pairs(value: Json, names: re.Pattern[str]) -> tuple[tuple[str, str], ...]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from crawler.registries.json_shapes import ByType, Flag, Items, Members, Shape, Text, Values
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 
 EARLIEST: Final = "earliest"
 SNAKE_CASE: Final = "2025-07-09"
@@ -27,17 +28,17 @@ def _uri(extra: str) -> re.Pattern[str]:
 _NAME: Final = Text(
     shortest=3,
     longest=200,
-    pattern=re.compile(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+"),
+    pattern=compile_on_use(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+"),
     meaning="a name like io.github.user/server",
 )
 _TEXT: Final = Text()
 _URI: Final = Text(pattern=_uri(""), meaning="a URI")
 # The schemas up to 2025-10-17 require a URI here and call it a template, so authors wrote templates.
 _URI_TEMPLATE: Final = Text(pattern=_uri("{}"), meaning="a URI")
-_HTTP_URL: Final = Text(pattern=re.compile(r"https?://[^\s\ufeff]+"), meaning="an http or https URL")
-_SHA256: Final = Text(pattern=re.compile(r"[a-f0-9]{64}"), meaning="64 lower-case hexadecimal digits")
+_HTTP_URL: Final = Text(pattern=compile_on_use(r"https?://[^\s\ufeff]+"), meaning="an http or https URL")
+_SHA256: Final = Text(pattern=compile_on_use(r"[a-f0-9]{64}"), meaning="64 lower-case hexadecimal digits")
 _ANY: Final = Members()
-_DATE: Final = re.compile(r"/schemas/(\d{4}-\d\d-\d\d)/server\.schema\.json")
+_DATE: Final = compile_on_use(r"/schemas/(\d{4}-\d\d-\d\d)/server\.schema\.json")
 
 _OFFICIAL_META: Final = "io.modelcontextprotocol.registry/official"
 _PUBLISHER_META: Final = "io.modelcontextprotocol.registry/publisher-provided"

@@ -9,25 +9,28 @@ from crawler.launcher import ProcessExit
 from crawler.sandbox.node_versions import excludes_node
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from evidence.model import Absent, Reason
 
-_MISSING_PACKAGE = re.compile(
+_MISSING_PACKAGE = compile_on_use(
     r"- 404\b|was not found in the package registry|there (?:is|are) no versions? of|No version matching"
 )
-_WRONG_RUNTIME = re.compile(r"does not satisfy Python|requires Python|Python>=?=?[\d.]+.* (?:incompatible|unsatisf)")
-_NO_WHEEL = re.compile(r"no (?:usable |compatible )?wheels?|building from source is disabled|no matching platform")
+_WRONG_RUNTIME = compile_on_use(
+    r"does not satisfy Python|requires Python|Python>=?=?[\d.]+.* (?:incompatible|unsatisf)"
+)
+_NO_WHEEL = compile_on_use(r"no (?:usable |compatible )?wheels?|building from source is disabled|no matching platform")
 # Errors at start if a file is missing that an install script would have created.
-_MISSES_BINARY = re.compile(
+_MISSES_BINARY = compile_on_use(
     r"\.node\b|bindings file|prebuil[dt]|postinstall|install script|ERR_DLOPEN_FAILED|reinstall|native module",
     re.IGNORECASE,
 )
-_CODE_FAILURE = re.compile(
+_CODE_FAILURE = compile_on_use(
     r"\b(?:ModuleNotFound|Import|Attribute|Type|Name|Pydantic\w{0,40})Error\b|Cannot find (?:module|package)"
     r"|\bERR_(?:MODULE_NOT_FOUND|PACKAGE_PATH_NOT_EXPORTED|REQUIRE_ESM|UNSUPPORTED_DIR_IMPORT)\b"
     r"|does not provide an export named"
 )
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_ERROR = re.compile(
+_ANSI = compile_on_use(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ERROR = compile_on_use(
     r"(?:\w+\.)*\w*(?:Error|Exception)\b|(?-i:(?:[a-z_]\w*\.)+[A-Z]\w+:)|error\b|fatal\b|\"message\":", re.IGNORECASE
 )
 _FRAMING = " \t|│┃║+*/\\✗✖❌✘×>-─╭╮╰╯"
@@ -41,26 +44,26 @@ _PLACES = (
     r"(?:code|errno|syscall|requireStack|hostname|path|url|cause): ['\"\[{\d-]",
     r"[/\w.@-]{1,300}\.(?:py|[cm]?[jt]s)$",
 )
-_PLACE = re.compile("|".join(_PLACES))
-_QUOTES_CODE = re.compile(r"File \"|node:|file://|/\S{1,300}:\d+$")
+_PLACE = compile_on_use("|".join(_PLACES))
+_QUOTES_CODE = compile_on_use(r"File \"|node:|file://|/\S{1,300}:\d+$")
 """Places after which the line of code is quoted."""
 # Text that differs between starts: identifiers, dates, times, addresses, ports, process ids, durations.
 _VOLATILE = (
-    (re.compile(r"https?://[^\s'\"<>)]+"), "<url>"),
-    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "<id>"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "<time>"),
-    (re.compile(r"\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"), "<time>"),
-    (re.compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), "<address>"),
-    (re.compile(r"\b[0-9a-f]{16,}\b", re.IGNORECASE), "<id>"),
-    (re.compile(r"/tmp/[\w./-]+"), "<temporary file>"),  # noqa: S108
-    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|µs|us)\b"), "<duration>"),
-    (re.compile(r"(?:\bpid[ =:]*|\bprocess )\d+", re.IGNORECASE), "<pid>"),
+    (compile_on_use(r"https?://[^\s'\"<>)]+"), "<url>"),
+    (compile_on_use(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "<id>"),
+    (compile_on_use(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "<time>"),
+    (compile_on_use(r"\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"), "<time>"),
+    (compile_on_use(r"\b0x[0-9a-f]+\b", re.IGNORECASE), "<address>"),
+    (compile_on_use(r"\b[0-9a-f]{16,}\b", re.IGNORECASE), "<id>"),
+    (compile_on_use(r"/tmp/[\w./-]+"), "<temporary file>"),  # noqa: S108
+    (compile_on_use(r"\b\d+(?:\.\d+)? ?(?:ms|s|µs|us)\b"), "<duration>"),
+    (compile_on_use(r"(?:\bpid[ =:]*|\bprocess )\d+", re.IGNORECASE), "<pid>"),
     (
-        re.compile(r"((?:\b\d{1,3}(?:\.\d{1,3}){3}|\blocalhost|\[[0-9a-f:.]*\]|::1?)):\d{1,5}\b", re.IGNORECASE),
+        compile_on_use(r"((?:\b\d{1,3}(?:\.\d{1,3}){3}|\blocalhost|\[[0-9a-f:.]*\]|::1?)):\d{1,5}\b", re.IGNORECASE),
         r"\1:<port>",
     ),
-    (re.compile(r"(\bport\b[\"']?[ =:#]*)\d{1,5}\b", re.IGNORECASE), r"\1<port>"),
-    (re.compile(r"\b\d{10,}(?:\.\d+)?\b"), "<id>"),
+    (compile_on_use(r"(\bport\b[\"']?[ =:#]*)\d{1,5}\b", re.IGNORECASE), r"\1<port>"),
+    (compile_on_use(r"\b\d{10,}(?:\.\d+)?\b"), "<id>"),
 )
 MAX_MESSAGE_LENGTH = 300
 _LONGEST_LINE = 1000

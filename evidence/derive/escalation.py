@@ -8,19 +8,20 @@ from typing import Final
 
 from evidence.authority import Authority
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.listing_outline import Outline
 from evidence.kinds.drift import ApprovedTool, ChangeType, Escalation
 
 _RANK: Final = tuple(each.value for each in (Authority.READ, Authority.WRITE, Authority.DESTRUCTIVE, Authority.ADMIN))
-_CREDENTIAL: Final = re.compile(
+_CREDENTIAL: Final = compile_on_use(
     r"(?:^|[_.-]|(?<=[a-z]))(?:api[_-]?key|(?:access|private|secret|auth|signing)[_-]?key|passwd|password|passphrase|credentials?"
     r"|secret|(?:access|auth|bearer|session|refresh|id)[_-]?token|token|seed[_-]?phrase|cookies?)s?$",
     re.IGNORECASE,
 )
-_NO_CREDENTIAL: Final = re.compile(
+_NO_CREDENTIAL: Final = compile_on_use(
     r"(?:page|next|sync|max|min|continuation|cursor|num|count)[_-]?tokens?$", re.IGNORECASE
 )
-_FILE: Final = re.compile(
+_FILE: Final = compile_on_use(
     r"(?:^|[_.-]|(?<=[a-z]))(?:file|files|path|paths|filename|filepath|dir|directory|folder|command|cmd|shell|script)$",
     re.IGNORECASE,
 )

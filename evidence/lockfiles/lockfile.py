@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from evidence.compiled_on_use import compile_on_use
 
 MAX_NAME = 512
 MAX_TEXT = 256
@@ -19,10 +20,10 @@ MAX_VIA = 3
 MAX_ENTRIES = 500_000
 """Packages, or invalid entries, of one file."""
 
-_USERINFO = re.compile(r"(?<=//)[^/@\s?#]*@")
-_QUERY = re.compile(r"(?<=[^\s])\?[^#\s]*")
-_BAD_NAME = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_USERINFO = compile_on_use(r"(?<=//)[^/@\s?#]*@")
+_QUERY = compile_on_use(r"(?<=[^\s])\?[^#\s]*")
+_BAD_NAME = compile_on_use(r"[\s\x00-\x1f\x7f\ud800-\udfff]")
+_SURROGATE = compile_on_use(r"[\ud800-\udfff]")
 
 
 class Ecosystem(StrEnum):

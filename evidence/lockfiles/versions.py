@@ -12,25 +12,26 @@ from typing import Final
 
 from packaging.version import InvalidVersion, Version
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.lockfiles.lockfile import MAX_TEXT, Ecosystem, UnknownVersion
 
-_SEMVER = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+_SEMVER = compile_on_use(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 _DOTTED: Final = r"[0-9]+(?:\.[0-9A-Za-z]+)*"
 
 _CONCRETE: Final = {
     Ecosystem.NPM: _SEMVER,
     Ecosystem.CRATES: _SEMVER,
-    Ecosystem.GO: re.compile(r"[0-9]+(?:\.[0-9]+){1,2}(?:(?:-|rc|beta|alpha)[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
-    Ecosystem.RUBYGEMS: re.compile(_DOTTED),
-    Ecosystem.NUGET: re.compile(r"[0-9]+(?:\.[0-9]+){0,3}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
-    Ecosystem.PACKAGIST: re.compile(
+    Ecosystem.GO: compile_on_use(r"[0-9]+(?:\.[0-9]+){1,2}(?:(?:-|rc|beta|alpha)[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
+    Ecosystem.RUBYGEMS: compile_on_use(_DOTTED),
+    Ecosystem.NUGET: compile_on_use(r"[0-9]+(?:\.[0-9]+){0,3}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"),
+    Ecosystem.PACKAGIST: compile_on_use(
         r"v?[0-9]+(?:\.[0-9]+){0,3}(?:[-._]?(?:stable|beta|b|rc|alpha|a|patch|pl|p)(?:[-.]?[0-9]+)*)?(?:[-.]?dev)?"
         r"(?:\+[0-9A-Za-z.-]+)?",
         re.IGNORECASE,
     ),
-    Ecosystem.MAVEN: re.compile(r"(?!(?:LATEST|RELEASE)$)[0-9A-Za-z_][0-9A-Za-z_.+~-]*"),
+    Ecosystem.MAVEN: compile_on_use(r"(?!(?:LATEST|RELEASE)$)[0-9A-Za-z_][0-9A-Za-z_.+~-]*"),
 }
-_SEPARATORS = re.compile(r"[-_.]+")
+_SEPARATORS = compile_on_use(r"[-_.]+")
 
 
 def parse_concrete_version(ecosystem: Ecosystem, raw: str) -> str | UnknownVersion:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from markupsafe import Markup, escape
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.secret_scrubbing import scrub_text
 
 TEXT_LIMIT = 2_000
 
-_CODE = re.compile(r"`([^`]+)`")
+_CODE = compile_on_use(r"`([^`]+)`")
 
 _AHEAD = 4_000  # characters after the limit in which a secret may end
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Invisible, although their category says letter, symbol or mark: fillers, the Braille blank, variation selectors.
-_BLANKS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef]")
+_BLANKS = compile_on_use("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 # Joiners shape words of several scripts and join emoji; between ASCII or repeated they only hide something.
-_SHAPING_JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x00-\x7f\u200c\u200d])")
+_SHAPING_JOINER = compile_on_use("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x00-\x7f\u200c\u200d])")
 
 
 def make_visible(text: str, *, limit: int = TEXT_LIMIT, multiline: bool = False, clean: bool = False) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from evidence.compiled_on_use import compile_on_use
+
 _MAX_SEARCHED: Final = 8_000
 _N: Final = r"[\d#]{1,7}"
 _SOURCE: Final = (
@@ -21,7 +23,7 @@ _PLACES: Final = (
 )
 _ALONE: Final = r"(?<![\w:/.~@%-])"
 
-_TRACE: Final = re.compile(
+_TRACE: Final = compile_on_use(
     rf"Traceback \(most recent call last\)|File \"[^\"\n]{{1,300}}\", line {_N}"
     rf"|(?:^|\n|\\n)\s*at (?:async |new )?(?:[\w$.<>\[\] ]{{1,120}} \()?(?:file://|node:|/|[A-Za-z]:\\|\.{{0,2}}/|webpack)"
     rf"[^\s()]{{1,300}}:{_N}:{_N}"
@@ -32,19 +34,19 @@ _TRACE: Final = re.compile(
     rf"|{_SOURCE}:{_N}:in [`']|Stack trace:\s*(?:\n|\\n)?\s*#{_N} |\bin /[^\s]{{1,300}}\.php(?: on line |:){_N}",
     re.IGNORECASE,
 )
-_PATH: Final = re.compile(
+_PATH: Final = compile_on_use(
     rf"(?P<path>{_ALONE}(?:file://)?/(?:{_PLACES}/[^\s\"'`<>|,;()]{{1,300}}"
     rf"|(?:[\w.@+-]{{1,80}}/){{1,20}}(?:{_INSTALLED}/[^\s\"'`<>|,;()]{{1,300}}|[\w.@+-]{{1,80}}{_SOURCE}\b))"
     rf"|(?<![\w:/])[A-Za-z]:\\{{1,2}}(?:Users|Windows|Program Files|inetpub|src|app|dev|projects?)\\{{1,2}}"
     rf"[^\s\"'`<>|,;]{{1,300}})"
 )
 # Names of the system's own variables; `Set NOTES_API_KEY=...` or `LOG_LEVEL=debug` is advice.
-_ENVIRONMENT: Final = re.compile(
+_ENVIRONMENT: Final = compile_on_use(
     r"(?<![\w$])[\"']?(?P<name>PATH|HOME|PWD|OLDPWD|HOSTNAME|LD_LIBRARY_PATH|PYTHONPATH|PYTHONHOME|VIRTUAL_ENV|NODE_PATH"
     r"|GOPATH|JAVA_HOME|SHELL|TMPDIR|KUBERNETES_[A-Z_]{3,40}|AWS_LAMBDA_[A-Z_]{3,40}|LAMBDA_TASK_ROOT|K_SERVICE"
     r"|RAILWAY_[A-Z_]{3,40}|RENDER_[A-Z_]{3,40}|FLY_[A-Z_]{3,40}|VERCEL_[A-Z_]{3,40})(?:=[\"']?(?=[/\w])|[\"']?\s?:\s?(?=/|[\"'][/\w]))"
 )
-_ADDRESS_WITH_LOGIN: Final = re.compile(
+_ADDRESS_WITH_LOGIN: Final = compile_on_use(
     r"\b(?P<scheme>postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|clickhouse)(?:\+\w{1,20})?://"
     r"(?!(?:<|\{|\$|user(?:name)?:pass))[^\s/@]{1,200}@(?!host\b|<)[\w.-]{1,200}"
 )

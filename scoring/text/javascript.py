@@ -11,6 +11,7 @@ from typing import Final
 import orjson
 
 from evidence.canonical import Json, canonical_json
+from evidence.compiled_on_use import compile_on_use
 from evidence.kinds.listing import UNDEFINED, Undefined
 
 # ECMA-262 WhiteSpace and LineTerminator. Python's own strip() knows U+0085 and U+001C..1F, and does not know U+FEFF.
@@ -20,13 +21,13 @@ WHITESPACE: Final = (
 )
 
 # A number that JSON.stringify may print differently from Python: a fraction, an exponent, beyond 2**53.
-_ODD_NUMBER = re.compile(r"(?:^|[:,\[])-?(?:Infinity|\d{16}|\d+[.eE])")
-_ODD_DIGITS = re.compile(rb"[0-9](?:[.eE]|[0-9]{15})")  # such a number holds this, which is found much sooner
+_ODD_NUMBER = compile_on_use(r"(?:^|[:,\[])-?(?:Infinity|\d{16}|\d+[.eE])")
+_ODD_DIGITS = compile_on_use(rb"[0-9](?:[.eE]|[0-9]{15})")  # such a number holds this, which is found much sooner
 _STRINGIFY = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+_ASTRAL = compile_on_use("[\U00010000-\U0010ffff]")
+_INDEX = compile_on_use(r"0|[1-9][0-9]{0,9}")
 _MAX_INDEX: Final = 2**32 - 1
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = compile_on_use("[\ud800-\udfff]")
 
 
 def utf16_length(text: str) -> int:
@@ -69,7 +70,7 @@ def object_keys(value: Json | Undefined) -> list[str]:
 
 def compile_pattern(text: str) -> re.Pattern[str]:
     r"""A case-insensitive pattern in which `\b`, `\w`, `\d` are ASCII and `\s` is JavaScript's white space."""
-    return re.compile(text.replace(r"\s", f"[{WHITESPACE}]"), re.ASCII | re.IGNORECASE)
+    return compile_on_use(text.replace(r"\s", f"[{WHITESPACE}]"), re.ASCII | re.IGNORECASE)
 
 
 def stringified_length(value: Json | Undefined) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -11,6 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from crawler.addresses import UnusableAddress, normalise_folder, normalise_repository_url
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 
 Members: TypeAlias = Mapping[str, Json]
 
@@ -20,12 +20,12 @@ NOTICE: Final = 500
 _URL: Final = 2048
 _NAMES: Final = 100
 
-_MAIL: Final = re.compile(r"<?[^\s<>@,;()]{1,64}@[^\s<>@,;()]{1,255}>?")
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_MAIL: Final = compile_on_use(r"<?[^\s<>@,;()]{1,64}@[^\s<>@,;()]{1,255}>?")
+_UNPRINTABLE: Final = compile_on_use(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 # RFC 3339, section 5.6; fromisoformat rejects dates that do not exist.
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)")
-_SHORTHAND: Final = re.compile(r"[\w.-]+/[\w.-]+")
-_MCP_NAME: Final = re.compile(r"mcp-name:\s{0,8}([A-Za-z0-9][A-Za-z0-9.-]{0,200}/[A-Za-z0-9._-]{1,200})")
+_TIME: Final = compile_on_use(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)")
+_SHORTHAND: Final = compile_on_use(r"[\w.-]+/[\w.-]+")
+_MCP_NAME: Final = compile_on_use(r"mcp-name:\s{0,8}([A-Za-z0-9][A-Za-z0-9.-]{0,200}/[A-Za-z0-9._-]{1,200})")
 _DESCRIPTION: Final = 1 << 20
 
 

@@ -7,7 +7,6 @@ Places that could not be read are listed (docs/decisions/0017).
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from email.errors import MessageError
@@ -21,14 +20,15 @@ from packaging.utils import canonicalize_name
 
 from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
 from evidence.canonical import Json, NotJson, parse_json
+from evidence.compiled_on_use import compile_on_use
 from evidence.model import TargetType
 
 _MODULES: Final = "node_modules"
 _DIST_INFO: Final = ".dist-info"
-_PRINTABLE: Final = re.compile(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]{1,256}")
-_PLAIN_PATH: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_PRINTABLE: Final = compile_on_use(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]{1,256}")
+_PLAIN_PATH: Final = compile_on_use(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NEEDS: Final = ("dependencies", "optionalDependencies", "peerDependencies")
-_REQUIRED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
+_REQUIRED: Final = compile_on_use(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
 
 
 class TreeLimits(Struct, frozen=True, kw_only=True):

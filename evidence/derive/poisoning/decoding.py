@@ -11,6 +11,7 @@ from typing import Final
 
 import re2
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.text_folding import TextIndex
 
 MAX_LAYERS: Final = 3
@@ -18,20 +19,20 @@ MAX_RUNS: Final = 12
 MAX_RUN: Final = 8_000
 MIN_RUN: Final = 24
 
-_BASE64: Final = re.compile(rf"(?<![\w+/-])[A-Za-z0-9+/_-]{{{MIN_RUN},{MAX_RUN}}}+={{0,2}}")
-_HEX: Final = re.compile(rf"(?<![\w])(?:0x)?(?:[0-9a-fA-F]{{2}}[\s:]?){{12,{MAX_RUN // 3}}}+")
-_PERCENT: Final = re.compile(
+_BASE64: Final = compile_on_use(rf"(?<![\w+/-])[A-Za-z0-9+/_-]{{{MIN_RUN},{MAX_RUN}}}+={{0,2}}")
+_HEX: Final = compile_on_use(rf"(?<![\w])(?:0x)?(?:[0-9a-fA-F]{{2}}[\s:]?){{12,{MAX_RUN // 3}}}+")
+_PERCENT: Final = compile_on_use(
     rf"(?<![\w.~-])[\w.~-]{{0,40}}(?:%[0-9a-fA-F]{{2}}[\w.~!*'()/-]{{0,30}}){{2,{MAX_RUN // 6}}}+"
 )
-_ESCAPED: Final = re.compile(rf"(?:\\x[0-9a-fA-F]{{2}}|\\u00[0-9a-fA-F]{{2}}){{8,{MAX_RUN // 6}}}")
-_ENTITIES: Final = re.compile(rf"(?:&#(?:x[0-9a-fA-F]{{2,4}}|\d{{2,4}});){{8,{MAX_RUN // 8}}}")
-_UNIT: Final = re.compile(r"x?([0-9a-fA-F]{2,4})")
+_ESCAPED: Final = compile_on_use(rf"(?:\\x[0-9a-fA-F]{{2}}|\\u00[0-9a-fA-F]{{2}}){{8,{MAX_RUN // 6}}}")
+_ENTITIES: Final = compile_on_use(rf"(?:&#(?:x[0-9a-fA-F]{{2,4}}|\d{{2,4}});){{8,{MAX_RUN // 8}}}")
+_UNIT: Final = compile_on_use(r"x?([0-9a-fA-F]{2,4})")
 _ROT13: Final = (
     *("vtaber ", "qvfertneq ", "birevqr ", "cerivbhf ", "vafgehpgvba", "cnffjbeq", "perqragvny", "frpergyl "),
     *("rksvygengr ", "hfre'f ", ".ffu/"),
 )
 """Words of an instruction in rot13."""
-_SIGN: Final = re.compile(
+_SIGN: Final = compile_on_use(
     rf"[A-Za-z0-9+/_-]{{{MIN_RUN}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]{{0,30}}%[0-9a-fA-F]{{2}}"
     r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
 )
@@ -40,8 +41,8 @@ _SIGN_ANYWHERE: Final = re2.compile(
     r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
 )
 """The same for RE2, without a count between percent signs."""
-_READABLE: Final = re.compile(r"[\x09\x0a\x0d\x20-\x7e\u00a0-\u024f]")
-_WORD: Final = re.compile(r"[A-Za-z]{2,}")
+_READABLE: Final = compile_on_use(r"[\x09\x0a\x0d\x20-\x7e\u00a0-\u024f]")
+_WORD: Final = compile_on_use(r"[A-Za-z]{2,}")
 
 
 def decode_texts(text: str) -> Iterator[str]:
@@ -122,12 +123,12 @@ def _utf8(digits: str) -> str:
         return ""
 
 
-_ENCODED: Final = re.compile(r"[A-Z][^/_-]{0,40}[a-z0-9]|[a-z0-9][^/_-]{0,40}[A-Z]")
+_ENCODED: Final = compile_on_use(r"[A-Z][^/_-]{0,40}[a-z0-9]|[a-z0-9][^/_-]{0,40}[A-Z]")
 """Upper and lower case within one part, as in encoded text; most paths and names have only one of them."""
 _URL_SAFE: Final = str.maketrans("-_", "+/")
-_HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F]{2}")
-_PERCENT_UNIT: Final = re.compile(r"%([0-9a-fA-F]{2})")
-_ESCAPED_UNIT: Final = re.compile(r"\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}")
+_HEX_DIGITS: Final = compile_on_use(r"[0-9a-fA-F]{2}")
+_PERCENT_UNIT: Final = compile_on_use(r"%([0-9a-fA-F]{2})")
+_ESCAPED_UNIT: Final = compile_on_use(r"\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}")
 _READERS: Final[tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]] = (
     (_BASE64, _base64),
     (_HEX, _hex),

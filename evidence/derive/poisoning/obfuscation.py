@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 import re2
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.text_folding import replace_surrogates
 
 _FIGURES: Final = str.maketrans("013457@$!|", "oieastasil")
-_MIXED: Final = re.compile(r"(?<![\w@$!|-])(?=[a-z]*[013457@$!|])[a-z013457@$!|]{2,16}(?![\w@$|-])")
-_APART: Final = re.compile(r"(?<!\w)(?:[a-z][ ._*-]{1,2}){4,60}[a-z](?!\w)")
-_JOINED: Final = re.compile(r"(?<![\w/])[a-z]{2,16}(?:[-_.][a-z]{1,16}){2,12}(?![\w/])")
-_PARTS: Final = re.compile(r"[ ._*-]")
+_MIXED: Final = compile_on_use(r"(?<![\w@$!|-])(?=[a-z]*[013457@$!|])[a-z013457@$!|]{2,16}(?![\w@$|-])")
+_APART: Final = compile_on_use(r"(?<!\w)(?:[a-z][ ._*-]{1,2}){4,60}[a-z](?!\w)")
+_JOINED: Final = compile_on_use(r"(?<![\w/])[a-z]{2,16}(?:[-_.][a-z]{1,16}){2,12}(?![\w/])")
+_PARTS: Final = compile_on_use(r"[ ._*-]")
 _STEMS: Final = ("ignor", "disregard", "overrid", "forget", "previous", "instruct", "do_not_tell", "do-not-tell")
 _PLAIN: Final = (
     *("ignor", "disregard", "overrid", "forget", "tell", "mention", "reveal", "previous", "prior", "instruct"),
 )
 """Beginnings of words of an instruction; none is a prefix of another."""
-_VOCABULARY: Final = re.compile(
+_VOCABULARY: Final = compile_on_use(
     r"ignore|disregard|forget|override|all|any|the|your|previous|prior|instructions?|rules|system|prompt|donot|user|tell|this"
 )
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from evidence.compiled_on_use import compile_on_use
+
 _BEFORE: Final = 200
 _AFTER: Final = 80
 _LEAD: Final = 40
 
-_QUOTATION: Final = re.compile(
+_QUOTATION: Final = compile_on_use(
     r"(?<!\w)\"[^\"]*\"|[“„][^“”„]{4,400}[”“]"
     r"|<(\w{3,20})>[^<]{8,400}</\1>"
     r"|«[^«»]{4,400}»|[「『][^「」『』]{3,400}[」』]|‘[^‘']{8,400}'"
@@ -20,14 +22,14 @@ to be an attack.
 """
 _LENGTHS: Final = range(10, 403)
 """Characters of a quotation of an attack, with its marks."""
-ATTACK: Final = re.compile(
+ATTACK: Final = compile_on_use(
     r"\b(?:attack|injection|injected|jailbreak|phishing|malicious|payload|poisoning|exfiltration|firewall|red[\s-]?team|scam|spam|vulnerab"
     r"|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
     r"|angriff|schadhaft|verdächtig|attaque|suspect|ataque|sospech|suspeit|attacc|sospett|atak|podejrzan|útok|saldırı"
     r"|şüpheli|aanval|verdacht|angrepp|misstänkt|serangan|mencurigakan|tấn\scông|đáng\sngờ|атак|підозр|подозр)"
     r"|可疑|疑わし|의심|مشبوه|संदिग्ध|攻击|攻擊|注入|攻撃|공격|هجوم|هجمات|हमल"
 )
-_FINDS: Final = re.compile(
+_FINDS: Final = compile_on_use(
     r"\b(?:audit|block|classif|detect|flag|lesson|phrase|refus|reject|reports?|sanitiz|sanitis|test\scase|trick"
     r"|erkenn|détect|repère|phrases\s|señala|frases\scomo|rilev|riconosc|wykry|detek|tespit|upptäck|mendeteksi|menandai"
     r"|phát\shiện|обнаруж|выявля|виявля|фраз)|检测|檢測|検出|検知|탐지|감지|كشف|पता\sलग"
@@ -35,12 +37,12 @@ _FINDS: Final = re.compile(
 """Alone such words occur in any text, so they explain only a quotation in their own sentence."""
 _ALSO_MARKUP: Final = "<'`"
 """Quotation marks that have other uses, so an attack must be named in the same sentence before them."""
-_SHOWN: Final = re.compile(
+_SHOWN: Final = compile_on_use(
     r"\b(?:quot|exhibit|for\sexample|e\.g|such\sas|like|typical|zum\sbeispiel|z\.\s?b|etwa|par\sexemple|por\sejemplo)"
 )
 """Also precedes a block in tags, which is how attacks are written more often than how they are quoted."""
-_SENTENCE_END: Final = re.compile(r"[.!?;]\s")
-_ORDERED: Final = re.compile(
+_SENTENCE_END: Final = compile_on_use(r"[.!?;]\s")
+_ORDERED: Final = compile_on_use(
     r"\b(?:must|always|important|you\sshould|please|execute|obey|follow|do\sthis|immer|unbedingt|bitte|wichtig|toujours"
     r"|siempre|sempre|всегда|обязательно)\b|必须|务必|必ず|반드시"
 )

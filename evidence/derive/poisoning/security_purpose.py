@@ -5,37 +5,37 @@ Words about attacks beside a quotation are not enough: an attacker can write "Ex
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.quotations import ATTACK, hide_quotations
 from evidence.derive.poisoning.text_folding import fold_text
 from evidence.kinds.listing import Item, Listing
 from evidence.patterns.poisoning import MAX_TEXT
 
-_NAMED: Final = re.compile(
+_NAMED: Final = compile_on_use(
     r"(?<![a-z])(?:secur|guard|shield|threat|vuln|inject|jailbreak|red[\s_-]?team|poison|malic|malware|phish|spam|scam"
     r"|firewall|lint|sanitiz|sanitis|attack|scan|audit|moderat|safety|detect|hidden|invisible)"
 )
-_FINDS: Final = re.compile(
+_FINDS: Final = compile_on_use(
     r"\b(?:audit|classif|detect|flag|refus|reject|sanitiz|sanitis|scans?\b"
     r"|erkenn|prüf|détect|repère|señala|detecta|rilev|riconosc|wykry|detek|tespit|upptäck|mendeteksi|menandai"
     r"|phát\shiện|обнаруж|выявля|виявля|правила\sищут)|检测|檢測|検出|検知|탐지|감지|كشف|पता\sलग"
 )
-_HANDLES: Final = re.compile(
+_HANDLES: Final = compile_on_use(
     r"\b(?:blocks?|marks?|marked|explains?|removes?|strips?|filters?|match(?:es)?|finds?|tells\swhether)\b.{0,60}"
     r"\b(?:messages?|contents?|texts?|documents?|codes?|e-?mails?|strings?|phrases?|instructions|descriptions|prompts?"
     r"|pages?|dangerous)\b"
     r"|\breturns?\s.{0,30}\b(?:training|benchmark|test)\s(?:texts?|data|cases?|strings?)\b"
 )
-_OPENS_WITH_EXAMPLE: Final = re.compile(
+_OPENS_WITH_EXAMPLE: Final = compile_on_use(
     r"\W*(?:(?:an?|the|one|known|typical|possible)\s){0,2}"
     r"(?:examples?|samples?|notes?|attacks?|attackers?|injections?|payloads?|warning|caution|beispiele?|exemples?|ejemplos?)\b"
 )
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?;](?=\s|$)|[。！？；।]|\n")
+_HUMP: Final = compile_on_use(r"(?<=[a-z0-9])(?=[A-Z])")
+_END: Final = compile_on_use(r"(?<!\be\.g)(?<!\bi\.e)[.!?;](?=\s|$)|[。！？；।]|\n")
 _OPENING: Final = 2  # sentences that say what a tool is for
 _MOST: Final = 600  # characters in which they are looked for
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.concept_words import find_triggered, find_triggers, find_words
 from evidence.derive.poisoning.text_folding import TextIndex, fold_text
 from evidence.kinds.listing import Item
@@ -38,9 +39,9 @@ _SHORT_TEXT: Final = 300
 """Characters up to which all sentences of a text are examined."""
 _PURPOSE_LENGTH: Final = 400
 """Characters of a description in which its first sentence is looked for."""
-_END: Final = re.compile(r"[.!?;](?=\s)(?<!\be\.g[.!?;])(?<!\bi\.e[.!?;])|[。！？；।]|\s[-*•·]\s")
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_IDENTIFIER: Final = re.compile(
+_END: Final = compile_on_use(r"[.!?;](?=\s)(?<!\be\.g[.!?;])(?<!\bi\.e[.!?;])|[。！？；।]|\s[-*•·]\s")
+_HUMP: Final = compile_on_use(r"(?<=[a-z0-9])(?=[A-Z])")
+_IDENTIFIER: Final = compile_on_use(
     r"(?<![a-z0-9])[a-z0-9]++(?:[_-][a-z0-9]++)+|(?<=[`'\"«“„「])[a-z][a-z0-9]{1,40}(?=[`'\"»”“」])"
 )
 _QUOTES: Final = frozenset("`'\"«“„「")
@@ -50,31 +51,31 @@ _VERBS: Final = (
     *("set", "edit", "modify", "move", "share", "finish", "checkout", "invoke", "git", "sms", "wire", "issue"),
 )
 """Verbs in names of tools that change something."""
-_TOOL: Final = re.compile(rf"(?:{'|'.join(_VERBS)})[_-]\w|\w+_(?:{'|'.join(_VERBS)})$")
-_SOME_TOOL: Final = re.compile(
+_TOOL: Final = compile_on_use(rf"(?:{'|'.join(_VERBS)})[_-]\w|\w+_(?:{'|'.join(_VERBS)})$")
+_SOME_TOOL: Final = compile_on_use(
     r"\b(?:the|any|whichever|whatever)\s(?!(?:this|that|same|right|given|following|appropriate|relevant|correct)\s)"
     r"(?:[a-z-]{3,14}\s){1,2}tools?\b(?!\s(?:name|call|result|output|list|definition|description)s?)"
 )
-_VALUE: Final = re.compile(r"\d{3,}|\b[a-z]{2}\d{2}\s?\w{4}|\b\d+\s?(?:%|percent|prozent|pour\scent|por\sciento)")
+_VALUE: Final = compile_on_use(r"\d{3,}|\b[a-z]{2}\d{2}\s?\w{4}|\b\d+\s?(?:%|percent|prozent|pour\scent|por\sciento)")
 _TOP_DOMAIN: Final = r"(?:test|example|invalid|com|net|org|io|dev|xyz|ru|cn|info|co|app|cloud)\b"
 _ADDRESS: Final = (
     r"(?:(?:https?|ftp|wss?)://\S|(?<![\w@])[\w.+-]{1,40}@[\w-]{1,40}\.\w"
     rf"|(?:[a-z0-9-]{{1,40}}\.){{1,4}}{_TOP_DOMAIN}|\d{{1,3}}(?:\.\d{{1,3}}){{3}}\b)"
 )
-_PART_OF_ADDRESS: Final = re.compile(rf"://|@|\.{_TOP_DOMAIN}|\.\d")
+_PART_OF_ADDRESS: Final = compile_on_use(rf"://|@|\.{_TOP_DOMAIN}|\.\d")
 """In every address; found much sooner."""
-_ANY_ADDRESS: Final = re.compile(_ADDRESS.replace(r"://\S|", r"://\S+|"))
-_LINK: Final = re.compile(
+_ANY_ADDRESS: Final = compile_on_use(_ADDRESS.replace(r"://\S|", r"://\S+|"))
+_LINK: Final = compile_on_use(
     r"\b(?:see|visit|go|goes|navigate|sign\sup|log\sin|refer|documented|docs|links?|according|similar|equal"
     r"|defaults?|requests?)\b"
 )
 """Precedes an address that is only named."""
-_DIRECTION: Final = re.compile(
+_DIRECTION: Final = compile_on_use(
     r"(?:\b(?:to|with|an|zu|nach|auf|à|vers|sur|a|en|hacia|para|em|su|verso|naar|op|aan|do|na|на|в|к|до|ke|kepada|di"
     r"|đến|tới|sang|lên|về|till|på)\s(?:[\w'-]{1,14}\s){0,2}?|(?:إلى|على|في)\s|[到至给往]\s?)[`'\"<(]{0,2}$"
 )
 """Precedes an address to which something goes; in some languages a word after it says so."""
-_DIRECTION_AFTER: Final = re.compile(r"\S{0,40}\s?(?:へ|に|宛|로|으로|에|에게|पर|को|adresine)")
+_DIRECTION_AFTER: Final = compile_on_use(r"\S{0,40}\s?(?:へ|に|宛|로|으로|에|에게|पर|को|adresine)")
 _DIRECTION_LENGTH: Final = 48
 
 

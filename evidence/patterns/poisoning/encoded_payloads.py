@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.patterns.poisoning.pattern import Category, Confidence, declare_pattern
 
-COMMAND: Final = re.compile(
+COMMAND: Final = compile_on_use(
     r"""\b(?:curl|wget|fetch|iwr|invoke-webrequest)\s[^\n]{0,200}?(?:\||;|&&)\s?(?:sudo\s)?(?:ba|z|da|k)?sh\b|/dev/tcp/|\bnc\s(?:-\w{1,6}\s){0,3}-e\b|\brm\s-\w{0,3}rf?\b
     |\b(?:ba|z)?sh\s-[ic]\b|\bpowershell\w{0,4}\s[^\n]{0,60}-e|\b(?:os\.system|subprocess|child_process|eval|exec)\s?\(|\bpython3?\s-c\b|\bchmod\s\+x\b|\bcrontab\b|\b(?:curl|wget)\s(?:-\S{1,12}\s){0,4}https?://""",
     re.VERBOSE,

@@ -17,6 +17,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from evidence.compiled_on_use import compile_on_use
+
 MAX_TEXT: Final = 20_000
 """Characters of one text that are scanned; a longer description is a finding of its own elsewhere."""
 
@@ -25,9 +27,9 @@ MAX_PLACES: Final = 50
 REACH: Final = 340
 """Length of the longest match of most patterns, with the examined text around it."""
 
-SENTENCE: Final = re.compile(r"(?:[^.!?]++|[.!?](?!\s)|(?<=\be\.g)\.|(?<=\bi\.e)\.)+[.!?]?")
+SENTENCE: Final = compile_on_use(r"(?:[^.!?]++|[.!?](?!\s)|(?<=\be\.g)\.|(?<=\bi\.e)\.)+[.!?]?")
 """One sentence of a folded text, with its end. The points of "e.g." and "i.e." do not end it."""
-_SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?]\s")
+_SENTENCE_END: Final = compile_on_use(r"(?<!\be\.g)(?<!\bi\.e)[.!?]\s")
 _NAMED: Final = "(?P<"
 _BEFORE: Final = 48
 _MENTIONED: Final = 90
@@ -242,7 +244,7 @@ def declare_pattern(
     )
 
 
-_MENTION: Final = re.compile(
+_MENTION: Final = compile_on_use(
     r"""(?<![.@\w-])(?:\be\.?g\.|(?:\bsuch\sas|\beg|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
         |\b(?:detect|flag|block|catch|analy[sz]|identif|explain|refus|sanitiz|classif|recogni[sz]|neutrali[sz]|scan|reject)\w{0,5}
         |\b(?:content|documents?|e-?mails?|inputs?|messages?|pages?|phrases?|prompts?|texts?)\s(?:that|which)\s(?:ask|attempt|instruct|order|tell|tr(?:y|ie)|want)s?\s(?:[\w-]{1,12}\s){0,2}to|\bhow\s(?:an?\s)?(?:attackers?|malware)|\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b)(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
@@ -250,7 +252,7 @@ _MENTION: Final = re.compile(
 )
 
 
-_TAG_MENTION: Final = re.compile(
+_TAG_MENTION: Final = compile_on_use(
     r"""\b(?:check|format|pars|strip|wrap|render|convert|escap|count|support|tokeni[sz]|remov|insert|log|token|tag|level|delimiter|placeholder|markup|chatml|template|xml|html)\w{0,5}
         \b(?:[^.!?;\n]|\.(?=\S)|\.\.\.){0,60}$""",
     re.VERBOSE,
@@ -258,7 +260,7 @@ _TAG_MENTION: Final = re.compile(
 _TAG: Final = "<[{"
 _ENDS: Final = ".!?;:"
 
-_MENTIONED_AFTER: Final = re.compile(
+_MENTIONED_AFTER: Final = compile_on_use(
     r"""[`'"”)]{0,2}(?:[/,]?\s(?:(?:and|or)\s)?[`'"]?[<\[][^>\]]{1,30}[>\]][`'"]?){0,3}\s(?:blocks?|tags?|tokens?|elements?|markers?|sections?|delimiters?)\b
         |[`'"]{0,2}\s\S{1,20}\s[`'"]{0,2}[<\[]/|[`'"]{0,2}\sas\s\w{2,14}\sneeds""",
     re.VERBOSE,

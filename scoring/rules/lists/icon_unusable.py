@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from evidence.kinds.exchanges import Exchange
 from scoring.engine.rule import Answer, info, rule
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
@@ -16,11 +17,11 @@ from scoring.scopes.base import Scope
 from scoring.scopes.conversation import Conversation
 from scoring.text.evidence_path import clip_text
 
-_DATA: Final = re.compile(
+_DATA: Final = compile_on_use(
     r"data:(?P<type>image/[a-z0-9.+-]{1,60})(?:;[\w=.-]{1,60}){0,4}?;base64,[A-Za-z0-9+/=_-]{4}", re.IGNORECASE
 )
-_HTTPS: Final = re.compile(r"https://[^\s/?#]+", re.IGNORECASE)
-_SIZE: Final = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}|any", re.IGNORECASE)
+_HTTPS: Final = compile_on_use(r"https://[^\s/?#]+", re.IGNORECASE)
+_SIZE: Final = compile_on_use(r"[1-9]\d{0,4}x[1-9]\d{0,4}|any", re.IGNORECASE)
 _SERVER: Final = "serverInfo"
 _MODERN_SERVER: Final = "io.modelcontextprotocol/serverInfo"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
@@ -16,20 +17,20 @@ MAX_TEXT: Final = 20_000
 MAX_VALUES: Final = 20_000
 MAX_NAMED: Final = 5
 
-_MENTIONED: Final = re.compile(r"[:@]param\s|^[ \t#*_]{0,40}(?:arg|param|input)", re.IGNORECASE | re.MULTILINE)
-_HEADING: Final = re.compile(
+_MENTIONED: Final = compile_on_use(r"[:@]param\s|^[ \t#*_]{0,40}(?:arg|param|input)", re.IGNORECASE | re.MULTILINE)
+_HEADING: Final = compile_on_use(
     r"([ \t]{0,80})[#*_]{0,6} ?(?:args|arguments|(?:input )?param(?:eter)?s|inputs?)(?:[*_]{0,3}:[*_]{0,3})\s*",
     re.IGNORECASE,
 )
-_ENTRY: Final = re.compile(
+_ENTRY: Final = compile_on_use(
     r"([ \t]{0,80})((?:[-*+•][ \t]{1,4})?)[`*]{0,3}([A-Za-z_$][\w$-]{0,63})(?:[.\[][\w$.\[\]-]{0,80})?"
     r"[`*]{0,3}[ \t]{0,4}(?:\([^()\n]{0,120}\)[`*]{0,3}[ \t]{0,4})?(?::|–|—|-[ \t])"
 )
-_FIELD: Final = re.compile(
+_FIELD: Final = compile_on_use(
     r"[ \t]{0,80}(?::param[ \t]{1,4}(?:[\w.\[\], |]{1,60}[ \t])?([A-Za-z_$][\w$]{0,63}):"
     r"|(?:\*[ \t])?@param[ \t]{1,4}(?:\{[^{}\n]{0,120}\}[ \t]{1,4})?\[?([A-Za-z_$][\w$]{0,63}))"
 )
-_NOT_NAMES: Final = re.compile(
+_NOT_NAMES: Final = compile_on_use(
     "defaults?|examples?|none|notes?|optional|options|outputs?|raises|required|returns|usage|warning|yields",
     re.IGNORECASE,
 )

@@ -12,23 +12,26 @@ from crawler.mcp.transcript import Reply, Transcript
 from crawler.sandbox import failure_messages
 from crawler.secret_masking import mask_tail
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from evidence.model import Absent, Reason
 
 _MAX_SEARCHED: Final = 16 * 1024
 
-_HTML: Final = re.compile(rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_CHALLENGE: Final = re.compile(
+_HTML: Final = compile_on_use(
+    rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+_CHALLENGE: Final = compile_on_use(
     rb"just a moment\.\.\.|challenge-platform|cf-chl|attention required! \| cloudflare|captcha|ddos-guard|datadome"
     rb"|_incapsula_resource|sucuri website firewall|incapsula incident|access denied.{0,200}reference #",
     re.IGNORECASE | re.DOTALL,
 )
 _CHALLENGE_HEADERS: Final = ("cf-mitigated", "x-amzn-waf-action", "x-datadome")
-_TOKEN_TEXT: Final = re.compile(
+_TOKEN_TEXT: Final = compile_on_use(
     r"bearer|oauth|authorization header|unauthori[sz]ed|unauthenticated|not authenticated|access token"
     r"|authentication (?:is )?required|(?:invalid|missing|expired|no)[ _]token|(?:log|sign) ?in required",
     re.IGNORECASE,
 )
-_KEY_TEXT: Final = re.compile(r"api[ _-]?key|credential|subscription key", re.IGNORECASE)
+_KEY_TEXT: Final = compile_on_use(r"api[ _-]?key|credential|subscription key", re.IGNORECASE)
 
 _MISSING: Final = (
     r"\b(?:missing|requires?|required|not (?:set|found|provided|defined|configured)|must (?:be )?(?:set|provide|specif)"
@@ -39,17 +42,17 @@ _CREDENTIAL: Final = (
     r"|\bkubeconfig\b|\benvironment variables?\b|\benv vars?\b|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*"
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
 )
-_LACKS_CREDENTIALS: Final = re.compile(
+_LACKS_CREDENTIALS: Final = compile_on_use(
     rf"{_MISSING}[^\n]{{0,120}}?{_CREDENTIAL}|{_CREDENTIAL}[^\n]{{0,120}}?{_MISSING}"
     rf"|\bno (?:\w+ ){{0,2}}{_CREDENTIAL}",
     re.IGNORECASE,
 )
-_REFUSES_CREDENTIALS: Final = re.compile(
+_REFUSES_CREDENTIALS: Final = compile_on_use(
     r"\b(?:invalid|incorrect|wrong|bad|malformed) (?:\w+ ){0,3}?(?:api[ _-]?key|access token|credentials?|password)"
     r"|\bauthentication (?:failed|error)|\bunauthori[sz]ed\b|\b401\b.{0,40}\bunauth|\binvalid_auth\b",
     re.IGNORECASE,
 )
-_REACHES_NO_HOST: Final = re.compile(
+_REACHES_NO_HOST: Final = compile_on_use(
     r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|\bENETUNREACH\b|\bEHOSTUNREACH\b|\bgetaddrinfo\b|\bgaierror\b"
     r"|name or service not known|name resolution|network is unreachable|connection refused|could not resolve"
     r"|failed to resolve|nodename nor servname|\bfetch failed\b|\bConnectError\b|\bdns error\b",
@@ -58,14 +61,14 @@ _REACHES_NO_HOST: Final = re.compile(
 _HOSTS: Final = 3
 _FIRST_EPHEMERAL_PORT: Final = 32768
 _LINES: Final = 400
-_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a help text
-_ERROR: Final = re.compile(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
-_HAS_NO_ROOM: Final = re.compile(
+_MANUAL: Final = compile_on_use(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a help text
+_ERROR: Final = compile_on_use(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
+_HAS_NO_ROOM: Final = compile_on_use(
     r"\bENOSPC\b|\bEDQUOT\b|\bEFBIG\b|no space left on device|disk quota exceeded|file too large"
     r"|I/O failure when writing",
     re.IGNORECASE,
 )
-_HAS_NO_MEMORY: Final = re.compile(
+_HAS_NO_MEMORY: Final = compile_on_use(
     r"heap out of memory|\bMemoryError\b|\bENOMEM\b|cannot allocate memory|\bbad_alloc\b", re.IGNORECASE
 )
 _NEEDS_NETWORK: Final = "it needs the network to start"
@@ -81,8 +84,10 @@ _LIMITS: Final = (
     ("", Reason.SANDBOX_RESTRICTED),
 )
 """The reason for a process that we ended, by the first word of the limit."""
-_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
-_CREDENTIAL_VARIABLE: Final = re.compile(r"KEY|TOKEN|SECRET|PASS|PAT\b|CRED|AUTH|ACCOUNT|USER|URL|URI|HOST|DSN|_ID\b")
+_VARIABLE: Final = compile_on_use(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
+_CREDENTIAL_VARIABLE: Final = compile_on_use(
+    r"KEY|TOKEN|SECRET|PASS|PAT\b|CRED|AUTH|ACCOUNT|USER|URL|URI|HOST|DSN|_ID\b"
+)
 
 _PLAIN_STATUS: Final = {
     402: (Reason.PAYMENT_REQUIRED, "HTTP 402"),

@@ -12,6 +12,7 @@ from crawler.collectors.protocol.trials.result_forms import describe_form
 from crawler.mcp.transcript import Reply
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 from evidence.kinds.trials import Structured, TrialOutcome
 
 _LONGEST_TEXT: Final = 300
@@ -19,13 +20,13 @@ _MAX_SEARCHED: Final = 4_000
 _MOST_TYPES: Final = 8
 _REFUSED: Final = frozenset({401, 402, 403, 407, 429})
 _KNOWN_TYPES: Final = frozenset({"text", "image", "audio", "resource", "resource_link"})
-_LOCKED: Final = re.compile(
+_LOCKED: Final = compile_on_use(
     r"unauthori[sz]ed|unauthenticated|authenticat|authoriz|\b(?:log|sign)[ -]?in\b|api[ _-]?keys?\b|access token"
     r"|credential|permission denied|forbidden|subscription|quota|rate.?limit|too many requests|payment required",
     re.IGNORECASE,
 )
 # Counts, times and ids change from run to run; codes of HTTP and JSON-RPC do not.
-_DIGITS: Final = re.compile(
+_DIGITS: Final = compile_on_use(
     r"((?:\b(?:http|status|code)\b[ /:=]{1,2}|-32)\d{3}\b)"
     r"|(?<![0-9a-f-])[0-9a-f-]*\d[0-9a-f]*(?:[.:,-][0-9a-f]*\d[0-9a-f]*)*",
     re.IGNORECASE,

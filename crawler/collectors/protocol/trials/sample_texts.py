@@ -9,6 +9,7 @@ from typing import Final
 from crawler.collectors.protocol.trials import pattern_samples, schema_validation
 from crawler.collectors.protocol.trials.change_words import mentions_change
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 
 EXAMPLE: Final = "example"
 ADDRESS: Final = "https://example.com/"
@@ -51,13 +52,13 @@ _NAMES: Final[tuple[tuple[str, str], ...]] = (
 )
 _OTHERS: Final = (EXAMPLE, "Example", "EXAMPLE", "1", "a", "2024-01-01", "12:00", "1.0.0", "#000000", "example.com")
 
-_RISKY_NAME: Final = re.compile(
+_RISKY_NAME: Final = compile_on_use(
     r"ur[il]|href|link|endpoint|webhook|callback|host|domain|server|address|proxy"
     r"|path|file|dir|folder|root|cwd|workspace|mount|volume"
     r"|command|cmd|shell|script|sql|code|expression|statement|exec|eval|program|binary",
     re.IGNORECASE,
 )
-_RISKY_TEXT: Final = re.compile(
+_RISKY_TEXT: Final = compile_on_use(
     r"^[/~.]|\.\.|\\|^[A-Za-z]:|[;|&$`<>\n\r\0]|^(?:file|data|javascript):|://"
     r"|\b(?:localhost|metadata|127\.|10\.|169\.254|192\.168)",
     re.IGNORECASE,

@@ -6,22 +6,24 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_README: Final = re.compile(r"readme(?:\.[a-z]{2})?(?:\.[a-z]+)?", re.IGNORECASE)
-_CHANGELOG: Final = re.compile(
+from evidence.compiled_on_use import compile_on_use
+
+_README: Final = compile_on_use(r"readme(?:\.[a-z]{2})?(?:\.[a-z]+)?", re.IGNORECASE)
+_CHANGELOG: Final = compile_on_use(
     r"(?:change[-_]?log|changes|history|news|release[-_]?notes|releases)(?:\.[a-z]+)?", re.IGNORECASE
 )
-_WORKFLOW: Final = re.compile(r"\.github/workflows/[^/]+\.ya?ml", re.IGNORECASE)
+_WORKFLOW: Final = compile_on_use(r"\.github/workflows/[^/]+\.ya?ml", re.IGNORECASE)
 _OTHER_CI: Final = frozenset({
     ".appveyor.yml", ".buildkite/pipeline.yml", ".circleci", ".circleci/config.yml", ".cirrus.yml", ".drone.yml",
     ".gitlab-ci.yml", ".travis.yml", ".woodpecker.yml", ".woodpecker", "appveyor.yml", "azure-pipelines.yml",
     "bitbucket-pipelines.yml", "buildspec.yml", "cloudbuild.yaml", "jenkinsfile",
 })  # fmt: skip
 _PLACES: Final = r"(?:\.github/|docs/)?"
-_SECURITY: Final = re.compile(_PLACES + r"security(?:\.[a-z]+)?", re.IGNORECASE)
-_CONTRIBUTING: Final = re.compile(_PLACES + r"contributing(?:\.[a-z]+)?", re.IGNORECASE)
-_CONDUCT: Final = re.compile(_PLACES + r"code[-_]of[-_]conduct(?:\.[a-z]+)?", re.IGNORECASE)
-_ISSUES: Final = re.compile(_PLACES + r"issue_template(?:\.[a-z]+|/[^/]+\.(?:md|ya?ml))?", re.IGNORECASE)
-_PULLS: Final = re.compile(_PLACES + r"pull_request_template(?:\.[a-z]+|/[^/]+\.md)?", re.IGNORECASE)
+_SECURITY: Final = compile_on_use(_PLACES + r"security(?:\.[a-z]+)?", re.IGNORECASE)
+_CONTRIBUTING: Final = compile_on_use(_PLACES + r"contributing(?:\.[a-z]+)?", re.IGNORECASE)
+_CONDUCT: Final = compile_on_use(_PLACES + r"code[-_]of[-_]conduct(?:\.[a-z]+)?", re.IGNORECASE)
+_ISSUES: Final = compile_on_use(_PLACES + r"issue_template(?:\.[a-z]+|/[^/]+\.(?:md|ya?ml))?", re.IGNORECASE)
+_PULLS: Final = compile_on_use(_PLACES + r"pull_request_template(?:\.[a-z]+|/[^/]+\.md)?", re.IGNORECASE)
 
 
 class RepositoryFiles:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from evidence.canonical import Json
+from evidence.compiled_on_use import compile_on_use
 
 LONGEST: Final = 300
 _LONGEST_URL: Final = 2048
 _MOST: Final = 2**53
-_UNSPEAKABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
+_UNSPEAKABLE: Final = compile_on_use("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_TIME: Final = compile_on_use(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
 
 
 def as_object(value: Json) -> Mapping[str, Json]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Final
+
+from evidence.compiled_on_use import compile_on_use
 
 
 class Purpose(Enum):
@@ -46,9 +47,11 @@ _STEMS: Final = {
         "hash|rotat|env|deploy|scan|audit|secur|leak|verif|pay|card|checkout|wallet|cookie|register"
     ),
 }
-_NAMES: Final = {purpose: re.compile(rf"(?<![a-z])(?:{stems})") for purpose, stems in _STEMS.items()}
+_NAMES: Final = {purpose: compile_on_use(rf"(?<![a-z])(?:{stems})") for purpose, stems in _STEMS.items()}
 
-_SECRET_PARAMETER: Final = re.compile(r"(?:key|token|secret|password|passphrase|credentials?|auth|cookies?|pin|otp)$")
+_SECRET_PARAMETER: Final = compile_on_use(
+    r"(?:key|token|secret|password|passphrase|credentials?|auth|cookies?|pin|otp)$"
+)
 
 
 def find_purposes(text: str) -> Iterator[Purpose]:
