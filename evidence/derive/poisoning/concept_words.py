@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from evidence.derive.poisoning.text_folding import TextIndex, fold_text, replace_surrogates
-from evidence.patterns.poisoning.structure import ANY_LANGUAGE, ENGLISH, WORDS, Concept, Word
+from evidence.compiled_on_use import compile_on_use
+from evidence.derive.poisoning.text_folding import TextIndex, replace_surrogates
+from evidence.patterns.poisoning.structure import ANY_LANGUAGE, ENGLISH, Concept, Word, list_words
 
 _DATA: Final = (Concept.TALK, Concept.SECRET, Concept.PATH, Concept.FILES, Concept.PROMPT, Concept.DECEIVE)
 _TRIGGERS: Final = frozenset({*_DATA, Concept.OTHER, Concept.ABROAD})
 _TRANSLATED_TRIGGERS: Final = frozenset({Concept.USER, Concept.IGNORE})
 """Too frequent in English, whose signals of these concepts need a step as well."""
 
-_ONLY_NAMED: Final = re.compile(r"'?s?[\s_-]?(?:ids?|identifiers?|uuid|names?|titles?|urls?|links?|keys?|handles?)\b")
+_ONLY_NAMED: Final = compile_on_use(
+    r"'?s?[\s_-]?(?:ids?|identifiers?|uuid|names?|titles?|urls?|links?|keys?|handles?)\b"
+)
 """Follows a conversation that is only named, not passed on."""
-_AS_A_PLACE: Final = re.compile(
+_AS_A_PLACE: Final = compile_on_use(
     r"(?<!everything\s)(?<!all\s)(?<!said\s)\b(?:in|within|during|per|across|throughout|(?:id|start|end|beginning|language|tone)\sof)\s"
     r"(?:(?:the|this|a|an|your|each|every|our|one|same|current|whole|entire)\s){0,2}$"
 )
 """Precedes a conversation that is only the place or time of something."""
-_ENGLISH_WORD: Final = re.compile(r"\b(?:the|of|and|to|for|with|or|is|whether|from|by|that|are)\b")
+_ENGLISH_WORD: Final = compile_on_use(r"\b(?:the|of|and|to|for|with|or|is|whether|from|by|that|are)\b")
 _CERTAINLY_ENGLISH: Final = (" the ", " of ", " is ", " to ")
 
 FoundWord = tuple[Concept, int, int]
@@ -103,28 +105,28 @@ _Finder = tuple[AhoCorasick, list[list[Word]]]
 
 @lru_cache(maxsize=1)
 def _all_words() -> _Finder:
-    return _build_finder(WORDS, MatchKind.Standard)
+    return _build_finder(list_words(lambda _concept, _language: True), MatchKind.Standard)
 
 
 @lru_cache(maxsize=1)
 def _english_words() -> _Finder:
-    return _build_finder([word for word in WORDS if word.language & ENGLISH], MatchKind.Standard)
+    return _build_finder(list_words(lambda _concept, language: bool(language & ENGLISH)), MatchKind.Standard)
 
 
 @lru_cache(maxsize=1)
 def _trigger_words(tool_verbs: tuple[str, ...]) -> _Finder:
     tools = (Word(f"{verb}_", Concept.STRANGER, ANY_LANGUAGE, open_end=True, joined=False) for verb in tool_verbs)
-    return _build_finder([*filter(_is_trigger, WORDS), *tools], MatchKind.LeftmostLongest)
+    return _build_finder([*list_words(_is_trigger), *tools], MatchKind.LeftmostLongest)
 
 
-def _is_trigger(word: Word) -> bool:
-    if word.concept in _TRIGGERS:
+def _is_trigger(concept: Concept, language: int) -> bool:
+    if concept in _TRIGGERS:
         return True
-    return word.concept is Concept.STEP if word.language == ENGLISH else word.concept in _TRANSLATED_TRIGGERS
+    return concept is Concept.STEP if language == ENGLISH else concept in _TRANSLATED_TRIGGERS
 
 
-def _build_finder(words: Sequence[Word], kind: MatchKind) -> _Finder:
+def _build_finder(words: Iterable[Word], kind: MatchKind) -> _Finder:
     by_text: dict[str, list[Word]] = defaultdict(list)
     for word in words:
-        by_text[fold_text(word.text) if word.text.strip() == word.text else word.text].append(word)
+        by_text[word.text].append(word)
     return AhoCorasick(list(by_text), matchkind=kind), list(by_text.values())

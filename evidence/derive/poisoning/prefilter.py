@@ -7,16 +7,21 @@ repetitions are dropped. RE2 finds the relaxed expressions by their fixed words;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import re2
 
-_TOKEN: Final = re.compile(
-    r"""\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:P<\w+>|<[=!]|[=!:])|[()|^$.]|[*+?][?+]?|\{\d*,?\d*\}[?+]?|\s+|\#[^\n]*|[A-Za-z0-9_]+|.""",
+_CLASS: Final = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_INSIDE: Final = rf"(?:\\.|{_CLASS}|[^()\[\\]"
+_AROUND: Final = rf"\(\?<?[=!]{_INSIDE}|\({_INSIDE}|\({_INSIDE}|\({_INSIDE})*\))*\))*\))*\)"
+"""A lookaround, with groups up to three deep. RE2 refuses one with more."""
+_CHANGED: Final = re.compile(
+    rf"""(?<!\\)(?:{_AROUND}|{_CLASS}|\(\?P<\w+>|\((?!\?)|[$.]|[*+?][?+]|\{{\d*,?\d*\}}[?+]?|\s+|\#[^\n]*)|\\[AZBdDW]|[^\x00-\x7f]""",
     re.DOTALL,
 )
-_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
+"""The parts of a verbose expression that change; all others stay."""
+_AROUNDS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 _MOST: Final = 24
 """Repetitions up to which the count is kept."""
 
@@ -56,32 +61,19 @@ def relax_expression(verbose: str) -> str:
     only white
     space of the text must be spaces.
     """
-    return "".join(_parts(verbose))
+    return _CHANGED.sub(lambda found: _relax(found[0]), verbose)
 
 
-def _parts(verbose: str) -> Iterator[str]:
-    around: list[bool] = []
-    for part in (found[0] for found in _TOKEN.finditer(verbose)):
-        inside = any(around)
-        if part == ")":
-            around.pop()
-            inside = any(around)
-            yield "" if inside else ")"
-        elif part.startswith("("):
-            around.append(part in _AROUND)
-            yield "" if inside else "(?:"
-        elif not inside and not part.isspace() and not part.startswith("#"):
-            yield _part(part)
-
-
-def _part(token: str) -> str:
-    if len(token) > 1 and token[0] == "[":
-        return _members(token)
-    if token[0] in "*+?{":
-        return _times(token)
-    if not token.isascii():
-        return _stand_in(token)
-    return _LOOSE.get(token, token)
+def _relax(part: str) -> str:
+    if part[0] == "[":
+        return _members(part)
+    if part[0] == "(":
+        return "" if part.startswith(_AROUNDS) else "(?:"
+    if part[0] in "*+?{":
+        return _times(part)
+    if part.isspace() or part[0] == "#":
+        return ""
+    return _LOOSE[part] if part.isascii() else _stand_in(part)
 
 
 def _members(token: str) -> str:
@@ -130,7 +122,6 @@ _LOOSE: Final = {
     r"\B": "(?:)",
     ".": "(?s:.)",
     r"\d": rf"[0-9{_LETTER}]",
-    r"\s": " ",
     r"\D": "(?s:.)",
     r"\W": rf"[\W{_SIGN}]",
 }

@@ -12,7 +12,7 @@ import pytest
 from evidence.derive.poisoning import fold_text, scan_listing
 from evidence.derive.poisoning.structure import _ANY_ADDRESS, _PART_OF_ADDRESS, describe_tool, find_signals
 from evidence.kinds.listing import Item, Listing
-from evidence.patterns.poisoning.structure import LANGUAGES, SIGNALS, Signal
+from evidence.patterns.poisoning.structure import LANGUAGES, SIGNALS, Signal, list_words
 
 SENTENCES = json.loads(Path(__file__).with_name("structure_sentences.json").read_text(encoding="utf-8"))
 """By language, sentences of each signal, and one honest sentence in the same words."""
@@ -73,3 +73,9 @@ def test_every_address_has_a_part_that_the_cheap_search_finds() -> None:
     addresses = [text for text in texts if _ANY_ADDRESS.search(text)]
     assert len(addresses) > 100
     assert [text for text in addresses if not _PART_OF_ADDRESS.search(text)] == []
+
+
+def test_words_are_written_as_texts_are_folded() -> None:
+    words = [word.text for word in list_words(lambda _concept, _language: True)]
+    assert len(words) > 5_000
+    assert [text for text in words if fold_text(text) != text] == []

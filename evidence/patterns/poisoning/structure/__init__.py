@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from evidence.patterns.poisoning.structure import asian, data_requests, further, germanic, orders, romance, slavic
-from evidence.patterns.poisoning.structure.concepts import ANY_LANGUAGE, ENGLISH, Concept, Word, list_words
+from evidence.patterns.poisoning.structure.concepts import (
+    ANY_LANGUAGE,
+    ENGLISH,
+    Concept,
+    Selection,
+    Word,
+    list_vocabulary,
+)
 from evidence.patterns.poisoning.structure.purposes import Purpose, find_purposes, is_for_secrets
 from evidence.patterns.poisoning.structure.signal import Signal
 
@@ -14,13 +22,13 @@ __all__ = [
     "ENGLISH",
     "LANGUAGES",
     "SIGNALS",
-    "WORDS",
     "Concept",
     "Purpose",
     "Signal",
     "Word",
     "find_purposes",
     "is_for_secrets",
+    "list_words",
 ]
 
 SIGNALS: Final = (*data_requests.SIGNALS, *orders.SIGNALS)
@@ -61,8 +69,11 @@ _PATHS: Final = (
 _ADDRESSES: Final = ("://", "www.", ".com", ".org", ".net", ".io", ".example", ".test", ".invalid")
 """Parts of addresses, for the test whether a text may hold one."""
 
-WORDS: Final = (
-    *list_words(_VOCABULARIES, _JOINED),
-    *(Word(path, Concept.PATH, ANY_LANGUAGE, True, False) for path in _PATHS),
-    *(Word(address, Concept.ABROAD, ANY_LANGUAGE, True, True) for address in _ADDRESSES),
-)
+
+def list_words(is_wanted: Selection) -> Iterator[Word]:
+    """The wanted words of all languages; most processes need those of few concepts."""
+    yield from list_vocabulary(_VOCABULARIES, _JOINED, is_wanted)
+    if is_wanted(Concept.PATH, ANY_LANGUAGE):
+        yield from (Word(path, Concept.PATH, ANY_LANGUAGE, True, False) for path in _PATHS)
+    if is_wanted(Concept.ABROAD, ANY_LANGUAGE):
+        yield from (Word(address, Concept.ABROAD, ANY_LANGUAGE, True, True) for address in _ADDRESSES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum, auto
 from typing import Final
 
@@ -76,7 +76,7 @@ Vocabulary = Mapping[Concept, str]
 
 
 class Word(Struct, frozen=True):
-    """A word or phrase of one language. `joined`: the language writes words without spaces, or with prefixes."""
+    """A folded word or phrase of one language. `joined`: the language writes words together, or with prefixes."""
 
     text: str
     concept: Concept
@@ -85,12 +85,19 @@ class Word(Struct, frozen=True):
     joined: bool
 
 
-def list_words(vocabularies: Mapping[str, Vocabulary], joined: frozenset[str]) -> Iterator[Word]:
-    """All words; each language has one bit."""
+Selection = Callable[[Concept, int], bool]
+"""Whether the words of a concept in a language, given by its bit, are wanted."""
+
+
+def list_vocabulary(
+    vocabularies: Mapping[str, Vocabulary], joined: frozenset[str], is_wanted: Selection
+) -> Iterator[Word]:
+    """The wanted words; each language has one bit."""
     for bit, (language, vocabulary) in enumerate(vocabularies.items()):
         for concept, words in vocabulary.items():
-            for word in words.split("|"):
-                yield Word(word.rstrip("*"), concept, 1 << bit, word.endswith("*"), language in joined)
+            if is_wanted(concept, 1 << bit):
+                for word in words.split("|"):
+                    yield Word(word.rstrip("*"), concept, 1 << bit, word.endswith("*"), language in joined)
 
 
 ENGLISH: Final = 1
