@@ -241,4 +241,5 @@ def main() -> None:
 
         explain_missing_extra(error)
     finally:
+        gc.freeze()  # the collections at the end of the process would visit everything: a tenth of a short command
         gc.enable()

@@ -31,7 +31,6 @@ from workers.cli.measure.scan_target import (
     read_folder_target,
     read_target,
 )
-from workers.cli.measure.uninstalled_projects import excuse_missing_dependencies
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings, read_user_environment
@@ -130,6 +129,8 @@ def collect_dossier(
             "--deadline SECONDS allows more"
         )
     if subject.project is not None and not no_sandbox:
+        from workers.cli.measure.uninstalled_projects import excuse_missing_dependencies  # noqa: PLC0415  only for a project
+
         dossier = excuse_missing_dependencies(dossier, subject.project)
     return CollectedScan(mask_dossier(dossier), subject.project)
 
