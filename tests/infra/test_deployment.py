@@ -17,7 +17,6 @@ import click
 import pytest
 import yaml
 from celery.bin.celery import celery as celery_command
-from typer.core import TyperGroup
 from uvicorn.main import main as uvicorn_command
 
 from evidence.model import Reason
@@ -122,7 +121,7 @@ def list_guide_commands() -> list[str]:
     blocks = re.findall(r"```console\n(.*?)```", guide, re.DOTALL)
     lines = [re.split(r" *[#|&]| > ", line[1:])[0] for line in "\n".join(blocks).splitlines() if line[:1] in "$#"]
     spans = re.findall(r"(?<!`)`([a-z][^`\n]*)`(?!`)", re.sub(r"```.*?```", "", guide, flags=re.DOTALL))
-    groups = [name for name, one in SUBCOMMANDS.items() if isinstance(load_command(one.module), TyperGroup)]
+    groups = [name for name, one in SUBCOMMANDS.items() if isinstance(load_command(one.path), click.Group)]
     spans = [f"hallmark {span}" if span.split()[0] in groups and " " in span else span for span in spans]
     return [found[1] for line in (*lines, *spans) if (found := re.search(r"(?:^|\s)(?:--\s)?hallmark ([a-z].*)", line))]
 
@@ -130,8 +129,8 @@ def list_guide_commands() -> list[str]:
 @pytest.mark.parametrize("line", list_guide_commands())
 def test_every_hallmark_command_of_the_guide_exists(line: str) -> None:
     name, *words = shlex.split(line)
-    command = load_command(SUBCOMMANDS[name].module)
-    while isinstance(command, TyperGroup) and words:
+    command = load_command(SUBCOMMANDS[name].path)
+    while isinstance(command, click.Group) and words:
         command, words = command.commands[words[0]], words[1:]
     command.make_context(name, words)
 

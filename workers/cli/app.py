@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
-import inspect
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
-import typer.completion
+import click
 from msgspec import Struct
-from typer.core import TyperCommand, TyperGroup
 
 from evidence.garbage import collect_garbage_rarely
 
@@ -57,178 +54,202 @@ EPILOG: Final = (
     "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, "
     "4 a score is below the requested minimum, 130 interrupted. "
     f"--json is one document for {', '.join(JSON_DOCUMENT_COMMANDS)}; JSON Lines, one object per line, for "
-    f"{', '.join(JSON_LINES_COMMANDS)}. "
-    "If your shell is not recognised, name it: --show-completion bash."
+    f"{', '.join(JSON_LINES_COMMANDS)}."
 )
-SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
+COMPLETION_FILES: Final = {
+    "bash": "~/.local/share/bash-completion/completions/hallmark",
+    "zsh": "_hallmark in a folder of $fpath",
+    "fish": "~/.config/fish/completions/hallmark.fish",
+    "powershell": "$PROFILE",
+    "pwsh": "$PROFILE",
+}
+"""The file that each shell reads the completion from."""
 
 
 class Subcommand(Struct, frozen=True):
-    """The module of a subcommand, and its line and panel in the list of commands."""
+    """Where the command is (MODULE:NAME below workers.cli), and its line and panel in the list of commands."""
 
-    module: str
+    path: str
     help: str
     panel: str
 
 
+_INTERRUPTED: Final = 130  # ExitCode.INTERRUPTED, whose module imports Rich
 _WORK, _READ, _CARE = "Measure", "Read results", "Administer"
 
 SUBCOMMANDS: Final = {
-    "run": Subcommand("measure.run", "Discover, collect, score and publish every server of the registries.", _WORK),
-    "scan": Subcommand("commands.measure.scan", "Measure one server now and print its verdict and what to fix.", _WORK),
-    "retest": Subcommand("measure.retest", "Measure one server again and show what changed.", _WORK),
+    "run": Subcommand("measure.run:run", "Discover, collect, score and publish every server of the registries.", _WORK),
+    "scan": Subcommand(
+        "commands.measure.scan:scan", "Measure one server now and print its verdict and what to fix.", _WORK
+    ),
+    "retest": Subcommand("measure.retest:retest", "Measure one server again and show what changed.", _WORK),
     "attend": Subcommand(
-        "measure.request_worker", "Process requests of the site's visitors where there are no workers.", _WORK
+        "measure.request_worker:attend", "Process requests of the site's visitors where there are no workers.", _WORK
     ),
-    "night": Subcommand("measure.nightly", "Control nightly runs: start, pause, resume, cancel or publish one.", _WORK),
-    "samples": Subcommand("measure.samples", "Test the availability of every remote that is due.", _WORK),
-    "list": Subcommand("results.servers", "List the servers of a run with their scores.", _READ),
-    "show": Subcommand("results.show", "Show the receipts of one server, line by line.", _READ),
-    "explain": Subcommand("results.explain", "Explain a rule, a rubric or a server's score.", _READ),
+    "night": Subcommand(
+        "measure.nightly:night", "Control nightly runs: start, pause, resume, cancel or publish one.", _WORK
+    ),
+    "samples": Subcommand("measure.samples:samples", "Test the availability of every remote that is due.", _WORK),
+    "list": Subcommand("results.servers:servers", "List the servers of a run with their scores.", _READ),
+    "show": Subcommand("results.show:show", "Show the receipts of one server, line by line.", _READ),
+    "explain": Subcommand("results.explain:explain", "Explain a rule, a rubric or a server's score.", _READ),
     "status": Subcommand(
-        "results.status", "Show the status of runs live: stages, outcomes, queues and workers.", _READ
+        "results.status:status", "Show the status of runs live: stages, outcomes, queues and workers.", _READ
     ),
-    "runs": Subcommand("results.runs", "List the runs.", _READ),
-    "retests": Subcommand("measure.retests", "List requests for re-tests, newest first.", _READ),
+    "runs": Subcommand("results.runs:runs", "List the runs.", _READ),
+    "retests": Subcommand("measure.retests:retests", "List requests for re-tests, newest first.", _READ),
     "findings": Subcommand(
-        "results.findings", "Manage findings of our own scans: notification of vendors, disclosure.", _READ
+        "results.findings:findings", "Manage findings of our own scans: notification of vendors, disclosure.", _READ
     ),
     "judge": Subcommand(
-        "results.judge", "Ask a model about the texts of a run's servers, and compare it with our findings.", _READ
+        "results.judge:judge",
+        "Ask a model about the texts of a run's servers, and compare it with our findings.",
+        _READ,
     ),
     "rescore": Subcommand(
-        "results.rescore", "Score a stored run again, without the network, and print changed scores.", _READ
+        "results.rescore:rescore_run", "Score a stored run again, without the network, and print changed scores.", _READ
     ),
     "calibrate": Subcommand(
-        "results.calibrate", "Show the distribution of a run's scores and propose cut-offs of grades.", _READ
+        "results.calibrate:calibrate", "Show the distribution of a run's scores and propose cut-offs of grades.", _READ
     ),
-    "export": Subcommand("results.export", "Export a run: as a verifiable dataset, as JSON Lines or as CSV.", _READ),
+    "export": Subcommand(
+        "results.export:export", "Export a run: as a verifiable dataset, as JSON Lines or as CSV.", _READ
+    ),
     "verify": Subcommand(
-        "results.verify", "Check a dataset: its files, its signature, and every score recomputed.", _READ
+        "results.verify:verify", "Check a dataset: its files, its signature, and every score recomputed.", _READ
     ),
-    "diff": Subcommand("results.diff", "Show changed scores between two snapshots or runs, with their causes.", _READ),
-    "report": Subcommand("results.report", "Write the newest published run as a static HTML report.", _READ),
-    "web": Subcommand("results.web", "Serve the site, the API and the badges of published results.", _READ),
-    "mcp": Subcommand("results.mcp", "Serve published results as an MCP server on stdio.", _READ),
+    "diff": Subcommand(
+        "results.diff:diff", "Show changed scores between two snapshots or runs, with their causes.", _READ
+    ),
+    "report": Subcommand("results.report:report", "Write the newest published run as a static HTML report.", _READ),
+    "web": Subcommand("results.web:web", "Serve the site, the API and the badges of published results.", _READ),
+    "mcp": Subcommand("results.mcp:mcp", "Serve published results as an MCP server on stdio.", _READ),
     "fleet": Subcommand(
-        "administration.fleet", "Start everything that one machine of a fleet runs: the scheduler and workers.", _CARE
+        "administration.fleet:fleet",
+        "Start everything that one machine of a fleet runs: the scheduler and workers.",
+        _CARE,
     ),
-    "registry": Subcommand("administration.registry", "List registries, or check server.json documents.", _CARE),
+    "registry": Subcommand(
+        "administration.registry:registry", "List registries, or check server.json documents.", _CARE
+    ),
     "sandbox": Subcommand(
-        "administration.sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE
+        "administration.sandbox:sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE
     ),
     "opt-out": Subcommand(
-        "administration.opt_outs", "Manage opt-outs: domains, hosts and servers that are never contacted.", _CARE
+        "administration.opt_outs:app", "Manage opt-outs: domains, hosts and servers that are never contacted.", _CARE
     ),
-    "disputes": Subcommand("administration.disputes", "Manage disputed lines: accept or answer them.", _CARE),
-    "control": Subcommand("administration.control", "Manage claims of control, and the webhooks of owners.", _CARE),
-    "tokens": Subcommand("administration.tokens", "Make and revoke API tokens for operators.", _CARE),
-    "audit": Subcommand("administration.audit", "List the decisions of operators and owners.", _CARE),
-    "advisories": Subcommand("administration.advisories", "Maintain the local mirror of published advisories.", _CARE),
-    "lab": Subcommand("lab.command", "Try lockfile readers and pattern scanners on your own files.", _CARE),
-    "key": Subcommand("administration.signing_key", "Make a key that signs datasets, or show its public key.", _CARE),
+    "disputes": Subcommand("administration.disputes:app", "Manage disputed lines: accept or answer them.", _CARE),
+    "control": Subcommand("administration.control:app", "Manage claims of control, and the webhooks of owners.", _CARE),
+    "tokens": Subcommand("administration.tokens:app", "Make and revoke API tokens for operators.", _CARE),
+    "audit": Subcommand("administration.audit:audit", "List the decisions of operators and owners.", _CARE),
+    "advisories": Subcommand(
+        "administration.advisories:advisories", "Maintain the local mirror of published advisories.", _CARE
+    ),
+    "lab": Subcommand("lab.command:lab", "Try lockfile readers and pattern scanners on your own files.", _CARE),
+    "key": Subcommand(
+        "administration.signing_key:key", "Make a key that signs datasets, or show its public key.", _CARE
+    ),
     "compact": Subcommand(
-        "administration.compact", "Delete old evidence, except one complete run a week; receipts remain.", _CARE
+        "administration.compact:compact", "Delete old evidence, except one complete run a week; receipts remain.", _CARE
     ),
-    "doctor": Subcommand("administration.doctor", "Check this installation and say how to fix what is missing.", _CARE),
-    "settings": Subcommand("administration.settings", "Show every setting with its value and meaning.", _CARE),
+    "doctor": Subcommand(
+        "administration.doctor:doctor", "Check this installation and say how to fix what is missing.", _CARE
+    ),
+    "settings": Subcommand("administration.settings:settings", "Show every setting with its value and meaning.", _CARE),
     "version": Subcommand(
-        "administration.version", "Show the versions of the code, rules, rubrics and formats.", _CARE
+        "administration.version:version", "Show the versions of the code, rules, rubrics and formats.", _CARE
     ),
 }
 
 
-class _Lazy(TyperCommand):
+class _Lazy(click.Command):
     """A placeholder in the list of commands, which imports the real subcommand when it is called."""
 
     def __init__(self, name: str, subcommand: Subcommand) -> None:
-        super().__init__(name, help=subcommand.help, rich_help_panel=subcommand.panel)
-        self._module = subcommand.module
+        super().__init__(name, help=subcommand.help)
+        self._path = subcommand.path
 
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        return load_command(self._module).make_context(info_name, args, parent=parent, **extra)
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        return load_command(self._path).make_context(info_name, args, parent=parent, **extra)
 
 
-class _Root(TyperGroup):
+class _Root(click.Group):
     """The group of all subcommands, in the order of SUBCOMMANDS."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.commands = {name: _Lazy(name, subcommand) for name, subcommand in SUBCOMMANDS.items()}
+        super().__init__(**options, commands={name: _Lazy(name, one) for name, one in SUBCOMMANDS.items()})
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """One section for each panel. Rich, which Typer would use for panels, takes longer to import than all else."""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One section for each panel."""
         for panel in (_WORK, _READ, _CARE):
             with formatter.section(panel):
                 formatter.write_dl([(name, one.help) for name, one in SUBCOMMANDS.items() if one.panel == panel])
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Accept the name of a shell after a completion option; Typer only detects it from the parent process."""
-        match args:
-            case [("--show-completion" | "--install-completion") as option, str(shell)] if not shell.startswith("-"):
-                _complete(ctx, option, shell)
-        return super().parse_args(ctx, args)
+    def invoke(self, ctx: click.Context) -> Any:
+        """End with code 130 after Ctrl-C, as shells expect; Click ends with 1."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise click.exceptions.Exit(_INTERRUPTED) from error
 
 
-def load_command(module: str) -> Any:
-    """The real command of a subcommand's module."""
-    command = typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
+def load_command(path: str) -> click.Command:
+    """The real command of a subcommand."""
+    module, _, name = path.partition(":")
+    command: click.Command = getattr(importlib.import_module(f"workers.cli.{module}"), name)
     if not gc.isenabled():
         gc.freeze()  # imported modules live as long as the process, so no later collection has to visit them
         collect_garbage_rarely()  # most commands import their work when they run
         gc.enable()
-    _simplify(command)
     return command
 
 
-def _simplify(command: Any) -> None:
-    """Show the help without Rich, as the overview does, and let the terminal decide where its lines end.
-
-    Typer joins the lines of the first paragraph only, and cuts the line of a subcommand in the list of a group.
-    """
-    command.rich_markup_mode = None
-    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    command.short_help, *_ = joined = [" ".join(paragraph.split("\n")) for paragraph in paragraphs]
-    command.help = "\n\n".join(joined)
-    for each in getattr(command, "commands", {}).values():
-        _simplify(each)
-
-
-def _complete(ctx: Any, option: str, shell: str) -> None:
-    """Print or install the completion of a shell, and end."""
-    if shell not in SHELLS:
-        raise typer.BadParameter(f"expected one of {', '.join(SHELLS)}; found {shell!r}", ctx=ctx, param_hint=option)
-    if option == "--show-completion":
-        typer.completion.show_callback(ctx, ctx.command.params[0], shell)
-    else:
-        typer.completion.install_callback(ctx, ctx.command.params[0], shell)
-
-
-app = typer.Typer(
-    name="hallmark",
-    cls=_Root,
-    no_args_is_help=True,
-    epilog=EPILOG,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _version(asked: bool) -> None:
-    if asked:
+def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
         from workers.settings.environment import read_code_version  # noqa: PLC0415  the overview imports nothing heavy
 
-        typer.echo(f"hallmark {read_code_version()}")
-        raise typer.Exit
+        click.echo(f"hallmark {read_code_version()}")
+        ctx.exit()
 
 
-@app.callback()
-def hallmark(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
+def _show_completion(ctx: click.Context, _: click.Parameter, shell: str | None) -> None:
+    """Print the completion of a shell, and where to write it."""
+    if shell is None or ctx.resilient_parsing:
+        return
+    from click.shell_completion import get_completion_class  # noqa: PLC0415  the overview does not need it
+
+    completion = get_completion_class("powershell" if shell == "pwsh" else shell)
+    assert completion is not None
+    click.echo(completion(ctx.command, {}, "hallmark", "_HALLMARK_COMPLETE").source())
+    click.echo(f"To install it, write this output to {COMPLETION_FILES[shell]}, and start a new shell.", err=True)
+    ctx.exit()
+
+
+@click.group(
+    cls=_Root,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
+@click.option(
+    "--show-completion",
+    type=click.Choice(list(COMPLETION_FILES)),
+    expose_value=False,
+    is_eager=True,
+    callback=_show_completion,
+    metavar="SHELL",
+    help="Print the completion of commands for bash, zsh, fish, powershell or pwsh, and exit.",
+)
+def app() -> None:
     """Measure MCP servers: crawl registries, collect evidence, score it, and explain every score."""
 
 

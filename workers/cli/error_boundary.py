@@ -6,7 +6,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import typer
+import click
 from pydantic import ValidationError
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
@@ -30,8 +30,8 @@ def explain_failures() -> Iterator[None]:
         exit_with_error(f"{' '.join(str(error).split()).rstrip('.?')}. `hallmark doctor` checks it")
     except StoreError as error:
         exit_with_error(str(error))
-    except (BrokenPipeError, KeyboardInterrupt, typer.Abort, typer.Exit):
-        raise  # Typer ends quietly: the reader of a pipe has closed it, or the user has interrupted
+    except (BrokenPipeError, KeyboardInterrupt, click.Abort, click.exceptions.Exit):
+        raise  # Click ends quietly: the reader of a pipe has closed it, or the user has interrupted
     except OSError as error:
         exit_with_error(_os_error_message(error))
     except _usage_errors() as error:

@@ -6,7 +6,7 @@ import sys
 from importlib.util import find_spec
 from typing import Final, NoReturn
 
-import typer
+import click
 from msgspec import Struct
 
 DISTRIBUTION: Final = "mcp-hallmark"
@@ -101,7 +101,7 @@ def explain_missing_extra(error: ModuleNotFoundError) -> NoReturn:
     extra = find_extra(error)
     if extra is None:
         raise error
-    typer.echo(
+    click.echo(
         f"error: this needs the extra `{extra.name}`, for {extra.purpose}. The module {error.name} is not installed.\n"
         f"Add the extra: {extra.install_command}",
         err=True,

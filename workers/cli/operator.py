@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, TypeAlias
 
-import typer
+import click
 
 from workers.cli.display.console import ExitCode, exit_with_error
 from workers.cli.error_boundary import explain_failures
@@ -13,7 +12,9 @@ from workers.clock import clock_at
 from workers.publication.finding_disclosure import read_login_name
 from workers.settings.environment import Settings
 
-By: TypeAlias = Annotated[str, typer.Option("--by", help="Who decides. Default: your login name, unless you are root.")]
+by_option = click.option(
+    "--by", default="", show_default=False, help="Who decides. Default: your login name, unless you are root."
+)
 
 
 def find_decider(by: str) -> str:

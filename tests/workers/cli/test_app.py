@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import ast
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from tests.workers.cli.conftest import SCRIPT, Hallmark
-from workers.cli.app import JSON_DOCUMENT_COMMANDS, JSON_LINES_COMMANDS, SHELLS, SUBCOMMANDS, load_command
+from tests.workers.cli.conftest import Hallmark
+from workers.cli.app import COMPLETION_FILES, JSON_DOCUMENT_COMMANDS, JSON_LINES_COMMANDS, SUBCOMMANDS, load_command
 from workers.settings.environment import read_code_version
 
 GROUPS = {
@@ -19,7 +19,8 @@ GROUPS = {
     "registry": ["list", "check"],
     "sandbox": ["build", "status", "clean"],
 }
-HEAVY = ["rich", "mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
+REPLACED = ["pydantic", "typer"]  # by msgspec and Click
+HEAVY = [*REPLACED, "rich", "mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "redis", "structlog"]
 
 
 def test_help_lists_every_command(hallmark: Hallmark) -> None:
@@ -45,7 +46,7 @@ def test_the_options_of_a_scan_import_nothing_heavy() -> None:
 
 def test_a_scan_imports_neither_the_store_nor_the_sandbox_nor_any_server_of_ours() -> None:
     """With them the import takes twice as long. A scan of a package imports the sandbox when it starts it."""
-    unused = ("sqlalchemy", "sqlmodel", "alembic", "evidence.store.store", "crawler.sandbox.sandbox_launcher")
+    unused = ("sqlalchemy", "sqlmodel", "alembic", "evidence.store.store", "crawler.sandbox.sandbox_launcher", "typer")
     clients = ("mcp", "mcp_types", "celery", "redis", "httpx", "httpx2", "osv", "github", "pyarrow", "cryptography")
     site = ("jinja2", "fastapi", "starlette", "publish.app")
     assert _imported_by("workers.cli.measure.scan", *unused, *clients, *site) == []
@@ -69,15 +70,16 @@ def test_every_command_has_help_with_an_example(hallmark: Hallmark, name: str) -
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)
 def test_the_overview_says_what_the_command_says_of_itself(name: str) -> None:
-    command = load_command(SUBCOMMANDS[name].module)
+    command = load_command(SUBCOMMANDS[name].path)
     assert (command.help or "").startswith(SUBCOMMANDS[name].help.removesuffix(".").split(",")[0].split(":")[0])
 
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)
-def test_the_screen_decides_where_lines_of_a_help_end(name: str) -> None:
-    command = load_command(SUBCOMMANDS[name].module)
-    for each in (command, *getattr(command, "commands", {}).values()):
-        assert "\n" not in each.help.replace("\n\n", "")
+def test_a_group_lists_its_commands_as_defined_with_their_whole_first_paragraphs(hallmark: Hallmark, name: str) -> None:
+    command = load_command(SUBCOMMANDS[name].path)
+    if isinstance(command, click.Group):
+        parts = [f"{key} {(one.help or '').partition(chr(10) * 2)[0]}" for key, one in command.commands.items()]
+        assert " ".join(hallmark(name, "--help").out.split()).endswith(" ".join(" ".join(parts).split()))
 
 
 def test_the_version_is_one_line(hallmark: Hallmark) -> None:
@@ -89,7 +91,7 @@ def test_the_overview_says_what_is_json_lines_and_what_one_document(hallmark: Ha
     help_text = " ".join(hallmark("--help").out.replace("│", " ").split())
     assert f"one document for {', '.join(JSON_DOCUMENT_COMMANDS)};" in help_text
     assert f"one object per line, for {', '.join(JSON_LINES_COMMANDS)}." in help_text
-    said = {name: _json_help(load_command(SUBCOMMANDS[name].module)) for name in SUBCOMMANDS}
+    said = {name: _json_help(load_command(SUBCOMMANDS[name].path)) for name in SUBCOMMANDS}
     assert {name for name, words in said.items() if words} == {*JSON_DOCUMENT_COMMANDS, *JSON_LINES_COMMANDS}
     assert {name for name, words in said.items() if any("per line" in word for word in words)} == set(
         JSON_LINES_COMMANDS
@@ -130,21 +132,40 @@ def test_an_unknown_command_is_wrong_usage(hallmark: Hallmark) -> None:
     assert "scan" in result.err
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_named_shell_counts_and_not_the_parent(home: Path, shell: str) -> None:
-    """`; exit` keeps sh from becoming the script, so that it stays its parent."""
-    line = f"{shlex.quote(str(SCRIPT))} --show-completion {shell}; exit $?"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "_HALLMARK_COMPLETE" in done.stdout
+@pytest.mark.parametrize(("shell", "file"), COMPLETION_FILES.items())
+def test_the_completion_of_each_shell_is_shown_and_where_to_write_it(hallmark: Hallmark, shell: str, file: str) -> None:
+    result = hallmark("--show-completion", shell)
+    assert result.code == 0
+    assert "_HALLMARK_COMPLETE" in result.out
+    assert f"write this output to {file}," in result.err
 
 
 def test_an_unknown_shell_is_wrong_usage(process: Hallmark) -> None:
     result = process("--show-completion", "csh")
     assert result.code == 2
-    assert "bash, zsh" in result.err
+    assert "'bash', 'zsh'" in result.err
 
 
 def test_completion_knows_the_commands(process: Hallmark) -> None:
-    env = {"_HALLMARK_COMPLETE": "complete_bash", "COMP_WORDS": "hallmark ex", "COMP_CWORD": "1"}
-    assert process(env=env).out.split() == ["explain", "export"]
+    env = {"_HALLMARK_COMPLETE": "bash_complete", "COMP_WORDS": "hallmark ex", "COMP_CWORD": "1"}
+    assert process(env=env).out.split() == ["plain,explain", "plain,export"]
+    env |= {"COMP_WORDS": "hallmark scan --fail", "COMP_CWORD": "2"}
+    assert process(env=env).out.split() == ["plain,--fail-under", "plain,--fail-on"]
+
+
+def test_a_choice_is_named_as_its_value_is() -> None:
+    """Click offers the names of an enumeration, in lower case; messages and documents use the values."""
+    commands = [load_command(one.path) for one in SUBCOMMANDS.values()]
+    parts = [part for one in commands for part in getattr(one, "commands", {"": one}).values()]
+    kinds = [option.type for part in parts for option in part.params if isinstance(option.type, click.Choice)]
+    offered = {(choice.name.lower(), choice.value) for kind in kinds for choice in kind.choices}
+    assert ("must", "must") in offered
+    assert all(name == value for name, value in offered)
+
+
+def test_ctrl_c_ends_any_command_with_130(hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workers.cli.administration.version.print_json", lambda _: interrupt())
+    assert hallmark("version", "--json").code == 130

@@ -9,8 +9,8 @@ from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 
+import click
 import pytest
-import typer
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -134,7 +134,7 @@ def test_a_failure_of_the_machine_is_one_line(
     error: Exception, start: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    with pytest.raises(typer.Exit), explain_failures():
+    with pytest.raises(click.exceptions.Exit), explain_failures():
         raise error
     said = capsys.readouterr().err
     assert said.startswith(start)

@@ -33,7 +33,7 @@ from workers.cli.app import SUBCOMMANDS, load_command
 needed = {}
 for name, subcommand in SUBCOMMANDS.items():
     try:
-        load_command(subcommand.module)
+        load_command(subcommand.path)
     except ModuleNotFoundError as error:
         needed[name] = error.name
 print(json.dumps(needed))

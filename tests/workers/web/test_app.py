@@ -10,10 +10,10 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from click.testing import CliRunner
 from pydantic import SecretStr, ValidationError
 from sqlalchemy.engine import make_url
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
 from evidence.model import Server, Target, TargetType
 from evidence.store import OptOut, OptOutScope, Store, open_store
@@ -149,8 +149,8 @@ def test_proxies_are_networks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_explains_itself() -> None:
-    from workers.cli.results.web import app
+    from workers.cli.results.web import web
 
-    help_text = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"}).output
+    help_text = CliRunner().invoke(web, ["--help"], env={"COLUMNS": "120"}).output
     for said in ("hallmark run", "HALLMARK_WEB_URL", "HALLMARK_WEB_PROXIES", "--port", "127.0.0.1"):
         assert said in help_text

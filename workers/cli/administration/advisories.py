@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from crawler.advisories.mirror import EcosystemState, Mirror
 from crawler.advisories.mirror_database import MirrorUnreadable
@@ -22,17 +22,18 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import CommandGroup
 from workers.clock import clock_at
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings
 from workers.wiring.advisory_mirror import refresh_advisories
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object per line and ecosystem, for programs."
+)
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line and ecosystem, for programs.")]
 
-
-@app.callback()
+@click.group(cls=CommandGroup)
 def advisories() -> None:
     """Maintain the local mirror of published advisories (OSV), with which runs compare dependencies.
 
@@ -44,14 +45,13 @@ def advisories() -> None:
     """
 
 
-@app.command()
-def refresh(
-    ecosystem: Annotated[
-        list[str] | None, typer.Option(help="Only this ecosystem, by OSV's name (npm, PyPI, crates.io). Repeatable.")
-    ] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Load everything again.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@advisories.command()
+@click.option(
+    "--ecosystem", multiple=True, help="Only this ecosystem, by OSV's name (npm, PyPI, crates.io). Repeatable."
+)
+@click.option("--anew", is_flag=True, help="Load everything again.")
+@_json_option
+def refresh(ecosystem: tuple[str, ...], anew: bool, as_json: bool) -> None:
     """Bring the mirror up to date: whole archives the first time, then only changes.
 
     Examples:
@@ -66,15 +66,16 @@ def refresh(
         settings = Settings()
         report = (lambda one: print_json(_row(one))) if as_json else (lambda one: print_note(_sentence(one)))
         done = run_coroutine(
-            refresh_advisories(
-                settings, clock_at(settings.clock), anew=anew, ecosystems=ecosystem or (), progress=report
-            )
+            refresh_advisories(settings, clock_at(settings.clock), anew=anew, ecosystems=ecosystem, progress=report)
         )
-        raise typer.Exit(ExitCode.FAILURE if any(one.how is RefreshMode.FAILED for one in done) else ExitCode.OK)
+        raise click.exceptions.Exit(
+            ExitCode.FAILURE if any(one.how is RefreshMode.FAILED for one in done) else ExitCode.OK
+        )
 
 
-@app.command()
-def status(as_json: AsJson = False) -> None:
+@advisories.command()
+@_json_option
+def status(as_json: bool) -> None:
     """Show the ecosystems of the mirror with their age. Exit code 3 when there is no mirror.
 
     Example: hallmark advisories status
@@ -98,7 +99,7 @@ def status(as_json: AsJson = False) -> None:
             print_data(grid)
         if not states:
             print_note("there is no mirror yet; `hallmark advisories refresh` creates it")
-        raise typer.Exit(ExitCode.OK if states else ExitCode.NOTHING)
+        raise click.exceptions.Exit(ExitCode.OK if states else ExitCode.NOTHING)
 
 
 @contextmanager

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 from evidence.canonical import canonical_json
 from workers.cli.display.console import clean_text, format_moment, make_table, print_json, print_table
-from workers.cli.options import AsJson, Limit
+from workers.cli.options import json_lines_option, limit_option
 from workers.cli.session import open_read_store
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def audit(
-    subject: Annotated[
-        str | None, typer.Argument(help="Only decisions about one dispute, token, server or hook.")
-    ] = None,
-    *,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@click.argument("subject", required=False, help="Only decisions about one dispute, token, server or hook.")
+@limit_option(50)
+@json_lines_option
+def audit(subject: str | None, *, limit: int, as_json: bool) -> None:
     """List the decisions of operators and owners, newest first. Entries are never changed or deleted.
 
     Example: hallmark audit dsp_0123456789abcdef

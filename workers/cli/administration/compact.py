@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
 
-import typer
+import click
 
 from workers.cli.display.console import ExitCode, open_stderr, print_json, print_note
-from workers.cli.options import AsJsonDocument
+from workers.cli.options import json_document_option
 from workers.cli.session import open_read_store
 from workers.clock import clock_at
 from workers.retention import GRACE_PERIOD, RETENTION, CompactionResult, compact_runs
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command(name="compact")
-def compact(
-    days: Annotated[
-        int | None,
-        typer.Option(
-            min=GRACE_PERIOD.days, help="Keep all evidence of the last N days, instead of HALLMARK_KEEP_WHOLE."
-        ),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be deleted.")] = False,
-    as_json: AsJsonDocument = False,
-) -> None:
+@click.command()
+@click.option(
+    "--days",
+    type=click.IntRange(min=GRACE_PERIOD.days),
+    help="Keep all evidence of the last N days, instead of HALLMARK_KEEP_WHOLE.",
+)
+@click.option("--dry-run", is_flag=True, help="Only print what would be deleted.")
+@json_document_option
+def compact(days: int | None, dry_run: bool, as_json: bool) -> None:
     """Delete old evidence, except one complete run a week; receipts remain.
 
     The newest records of every server, and all records of servers with a private finding, remain too. A score can still
@@ -56,7 +51,7 @@ def compact(
             print_json(_as_json(done))
         else:
             print_note(_in_words(done))
-        raise typer.Exit(ExitCode.OK)
+        raise click.exceptions.Exit(ExitCode.OK)
 
 
 def _in_words(done: CompactionResult) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 from msgspec.structs import replace
 
 from evidence.store.community.claim_values import ClaimState
@@ -20,13 +18,11 @@ from workers.cli.display.console import (
     print_note,
     print_table,
 )
-from workers.cli.operator import By, find_decider, read_clock
-from workers.cli.options import AsJson, OnlyServer
+from workers.cli.operator import by_option, find_decider, read_clock
+from workers.cli.options import CommandGroup, json_lines_option, only_server_argument
 from workers.cli.session import find_server, open_read_store
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
+app = CommandGroup(
     help="Manage claims of control, and the webhooks of owners.\n\n"
     "Workers check proofs and send messages every minute; without workers `hallmark attend` does.\n\n"
     "Example: hallmark control list",
@@ -34,12 +30,10 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_(
-    server: OnlyServer = None,
-    *,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@only_server_argument
+@click.option("--all", "everything", is_flag=True, help="Also those that have ended.")
+@json_lines_option
+def list_(server: str | None, *, everything: bool, as_json: bool) -> None:
     """List claims to control servers, newest first.
 
     Example: hallmark control list --all
@@ -60,11 +54,10 @@ def list_(
 
 
 @app.command()
-def withdraw(
-    claim: Annotated[str, typer.Argument(metavar="ID", help="Id of a claim, which `list` shows.")],
-    note_: Annotated[str, typer.Option("--note", help="The reason, which is kept in the audit trail.")] = "",
-    by: By = "",
-) -> None:
+@click.argument("claim", metavar="ID", help="Id of a claim, which `list` shows.")
+@click.option("--note", "note_", default="", show_default=False, help="The reason, which is kept in the audit trail.")
+@by_option
+def withdraw(claim: str, note_: str, by: str) -> None:
     """End a claim: its token loses its rights. Webhooks end too, unless another claim proves control.
 
     Example: hallmark control withdraw clm_0123456789abcdef --note "the account was stolen"
@@ -80,11 +73,9 @@ def withdraw(
 
 
 @app.command()
-def webhooks(
-    server: OnlyServer = None,
-    *,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
-) -> None:
+@only_server_argument
+@click.option("--all", "everything", is_flag=True, help="Also those that have ended.")
+def webhooks(server: str | None, *, everything: bool) -> None:
     """List webhooks with their last message and the number of failures.
 
     Example: hallmark control webhooks --all

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
-import typer
+import click
 
 from evidence.store import IllegalTransition, Store
 from evidence.store.community.dispute_values import Dispute, DisputeState
@@ -25,13 +25,11 @@ from workers.cli.display.console import (
     print_note,
     print_table,
 )
-from workers.cli.operator import By, find_decider, read_clock
-from workers.cli.options import AsJson, Limit
+from workers.cli.operator import by_option, find_decider, read_clock
+from workers.cli.options import CommandGroup, json_lines_option, limit_option
 from workers.cli.session import find_server, open_read_store
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
+app = CommandGroup(
     help="Manage disputed lines: accept or answer them.\n\n"
     "That a line is disputed is public at once. The text of the dispute becomes public when you `show` it with "
     "--public or decide it. Accepting a dispute changes no score: fix the rule with the example that `accept "
@@ -39,19 +37,18 @@ app = typer.Typer(
     "Example: hallmark disputes list --state open",
 )
 
-Id: TypeAlias = Annotated[str, typer.Argument(metavar="ID", help="Id of a dispute, or its beginning.")]
-Answer: TypeAlias = Annotated[str, typer.Option("--answer", help="The answer, which is published with the line.")]
-Note: TypeAlias = Annotated[str, typer.Option("--note", help="A note for the history of the dispute, not published.")]
+_dispute_argument = click.argument("dispute", metavar="ID", help="Id of a dispute, or its beginning.")
+_note_option = click.option(
+    "--note", "note_", default="", show_default=False, help="A note for the history of the dispute, not published."
+)
 
 
 @app.command("list")
-def list_(
-    *,
-    server: Annotated[str | None, typer.Option(help="Only those of one server.")] = None,
-    state: Annotated[DisputeState | None, typer.Option(help="Only those in one state.")] = None,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-) -> None:
+@click.option("--server", help="Only those of one server.")
+@click.option("--state", type=click.Choice(DisputeState, case_sensitive=False), help="Only those in one state.")
+@limit_option(50)
+@json_lines_option
+def list_(*, server: str | None, state: DisputeState | None, limit: int, as_json: bool) -> None:
     """List disputes, newest first.
 
     Example: hallmark disputes list --state open
@@ -78,16 +75,12 @@ def list_(
 
 
 @app.command("show")
-def show_(
-    dispute: Id,
-    *,
-    public: Annotated[
-        bool | None, typer.Option("--public/--private", help="Publish the text of the dispute, or hide it.")
-    ] = None,
-    note_: Note = "",
-    by: By = "",
-    as_json: AsJson = False,
-) -> None:
+@_dispute_argument
+@click.option("--public/--private", default=None, help="Publish the text of the dispute, or hide it.")
+@_note_option
+@by_option
+@json_lines_option
+def show_(dispute: str, *, public: bool | None, note_: str, by: str, as_json: bool) -> None:
     """Show one dispute with its history; with --public its text is published.
 
     Example: hallmark disputes show dsp_3f2a --public
@@ -103,14 +96,12 @@ def show_(
 
 
 @app.command()
-def accept(
-    dispute: Id,
-    *,
-    answer: Answer = "",
-    note_: Note = "",
-    by: By = "",
-    example: Annotated[bool, typer.Option("--example", help="Print the disputed item as an example.")] = False,
-) -> None:
+@_dispute_argument
+@click.option("--answer", default="", show_default=False, help="The answer, which is published with the line.")
+@_note_option
+@by_option
+@click.option("--example", is_flag=True, help="Print the disputed item as an example.")
+def accept(dispute: str, *, answer: str, note_: str, by: str, example: bool) -> None:
     """Accept a dispute: the line is a false alarm. Then fix the rule; --example prints what to add to its `good=`.
 
     Example: hallmark disputes accept dsp_3f2a --answer "fixed in 2026.4" --example
@@ -123,7 +114,11 @@ def accept(
 
 
 @app.command()
-def reject(dispute: Id, *, answer: Answer, note_: Note = "", by: By = "") -> None:
+@_dispute_argument
+@click.option("--answer", required=True, help="The answer, which is published with the line.")
+@_note_option
+@by_option
+def reject(dispute: str, *, answer: str, note_: str, by: str) -> None:
     """Reject a dispute: the line is right. The answer gives the reason.
 
     Example: hallmark disputes reject dsp_3f2a --answer "the rule reads every sentence"
@@ -133,14 +128,20 @@ def reject(dispute: Id, *, answer: Answer, note_: Note = "", by: By = "") -> Non
 
 
 @app.command()
-def reopen(dispute: Id, *, note_: Note = "", by: By = "") -> None:
+@_dispute_argument
+@_note_option
+@by_option
+def reopen(dispute: str, *, note_: str, by: str) -> None:
     """Take back a decision and its answer."""
     with open_read_store() as store:
         _decide(store, _find(store, dispute), Verdict.REOPEN, by, note_=note_)
 
 
 @app.command()
-def drop(dispute: Id, *, note_: Note = "", by: By = "") -> None:
+@_dispute_argument
+@_note_option
+@by_option
+def drop(dispute: str, *, note_: str, by: str) -> None:
     """Drop a text that is not a dispute, such as advertising. It is never shown."""
     with open_read_store() as store:
         _decide(store, _find(store, dispute), Verdict.DROP, by, note_=note_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import typer
+import click
 from rich.text import Text
 
 from workers.cli.administration.doctor_checks import Check, CheckStatus, run_checks
@@ -19,18 +19,15 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJson
+from workers.cli.options import json_lines_option
 from workers.settings.environment import Settings
-
-app = typer.Typer(add_completion=False)
 
 _STYLES: Final = {CheckStatus.OK: "green", CheckStatus.MISSING: "bold red", CheckStatus.OPTIONAL: "yellow"}
 
 
-@app.command()
-def doctor(
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@json_lines_option
+def doctor(as_json: bool) -> None:
     """Check this installation and say how to fix what is missing. Nothing is changed and no registry is contacted.
 
     Exit codes: 0 when everything needed is available, 3 when something is missing.
@@ -56,7 +53,7 @@ def doctor(
         print_note(
             f"missing: {', '.join(missing)}" if missing else "Everything that `hallmark run` needs is available."
         )
-        raise typer.Exit(ExitCode.NOTHING if missing else ExitCode.OK)
+        raise click.exceptions.Exit(ExitCode.NOTHING if missing else ExitCode.OK)
 
 
 def _show(found: list[Check]) -> None:

@@ -5,51 +5,42 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from workers import schedule
 from workers.cli.display.console import ExitCode, exit_with_error, make_table, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import FLEET, SITE, require_extra
-from workers.cli.options import AsJson
+from workers.cli.options import json_lines_option
 from workers.cli.session import configure_command_logging
 from workers.settings.environment import VARIABLE_PREFIX, Settings, read_user_environment
 
 if TYPE_CHECKING:
     from workers.fleet.plan import PlannedProcess
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
+@click.command()
+@click.option(
+    "--queues", metavar="QUEUE,...", help=f"Start workers of these queues only. Default: {','.join(schedule.QUEUES)}."
+)
+@click.option("--beat/--no-beat", default=True, help="Start the scheduler, which one machine of a fleet needs.")
+@click.option(
+    "--health-port",
+    type=click.IntRange(min=0, max=65_535),
+    default=9180,
+    help="Port of /healthz, /readyz and /metrics at 127.0.0.1. 0: no health app.",
+)
+@click.option(
+    "--site-port",
+    type=click.IntRange(min=0, max=65_535),
+    help="Port of the site at 127.0.0.1. 0: no site. Default: 8080 with the scheduler and the extra `site`.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would start, and end.")
+@json_lines_option
 def fleet(
-    *,
-    queues: Annotated[
-        str | None,
-        typer.Option(
-            metavar="QUEUE,...", help=f"Start workers of these queues only. Default: {','.join(schedule.QUEUES)}."
-        ),
-    ] = None,
-    beat: Annotated[
-        bool, typer.Option("--beat/--no-beat", help="Start the scheduler, which one machine of a fleet needs.")
-    ] = True,
-    health_port: Annotated[
-        int,
-        typer.Option(min=0, max=65_535, help="Port of /healthz, /readyz and /metrics at 127.0.0.1. 0: no health app."),
-    ] = 9180,
-    site_port: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=65_535,
-            show_default=False,
-            help="Port of the site at 127.0.0.1. 0: no site. Default: 8080 with the scheduler and the extra `site`.",
-        ),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would start, and end.")] = False,
-    as_json: AsJson = False,
+    *, queues: str | None, beat: bool, health_port: int, site_port: int | None, dry_run: bool, as_json: bool
 ) -> None:
     """Start everything that one machine of a fleet runs: the scheduler, workers for all queues, metrics and the site.
 
@@ -90,7 +81,7 @@ def fleet(
         _prepare(settings, chosen, ports, beat=beat)
         shards = settings.shards if "shards" in settings.model_fields_set else count_shards(machine)
         _say_started(ports)
-        raise typer.Exit(ExitCode.OK if _supervise(settings, planned, shards) else ExitCode.FAILURE)
+        raise click.exceptions.Exit(ExitCode.OK if _supervise(settings, planned, shards) else ExitCode.FAILURE)
 
 
 def _choose_ports(health_port: int, site_port: int | None, *, beat: bool) -> dict[str, int]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 from crawler.opt_outs import InvalidOptOuts, parse_entry
 from crawler.opt_outs import OptOutScope as Scope
@@ -20,27 +18,28 @@ from workers.cli.display.console import (
     print_note,
     print_table,
 )
-from workers.cli.options import AsJson
+from workers.cli.options import CommandGroup, json_lines_option
 from workers.cli.session import open_read_store
 from workers.opt_outs import load_opt_out_file
 from workers.publication import listing_index
 from workers.settings.environment import Settings
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
+app = CommandGroup(
     help="Manage opt-outs: domains, hosts and servers that are never contacted.\n\n"
     "A server that has opted out is not contacted, started or scanned any more, within ten minutes. Its records say "
     "`opted_out`, and it has no score.\n\n"
     'Example: hallmark opt-out add example.com --note "asked by mail"',
 )
 
-What = Annotated[str, typer.Argument(metavar="ENTRY", help="A domain, `host: NAME` or `server: NAME`.")]
-Note = Annotated[str, typer.Option("--note", help="The reason, and who asked.")]
+_entry_argument = click.argument("entry_", metavar="ENTRY", help="A domain, `host: NAME` or `server: NAME`.")
+_note_option = click.option("--note", "note_", default="", show_default=False, help="The reason, and who asked.")
 
 
 @app.command()
-def add(entry_: What, note_: Note = "", by: operator.By = "") -> None:
+@_entry_argument
+@_note_option
+@operator.by_option
+def add(entry_: str, note_: str, by: str) -> None:
     """Never contact a domain with its subdomains, a host or a server again.
 
     Examples:
@@ -61,7 +60,10 @@ def add(entry_: What, note_: Note = "", by: operator.By = "") -> None:
 
 
 @app.command()
-def remove(entry_: What, note_: Note = "", by: operator.By = "") -> None:
+@_entry_argument
+@_note_option
+@operator.by_option
+def remove(entry_: str, note_: str, by: str) -> None:
     """End an opt-out, so that its servers are contacted again. The entry stays in the list with the reason.
 
     Example: hallmark opt-out remove example.com --note "they agreed"
@@ -79,10 +81,9 @@ def remove(entry_: What, note_: Note = "", by: operator.By = "") -> None:
 
 
 @app.command("list")
-def list_(
-    everything: Annotated[bool, typer.Option("--all", help="Also entries that were ended.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@click.option("--all", "everything", is_flag=True, help="Also entries that were ended.")
+@json_lines_option
+def list_(everything: bool, as_json: bool) -> None:
     """List the opt-outs in force, and who added them.
 
     Example: hallmark opt-out list --all

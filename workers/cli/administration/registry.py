@@ -5,26 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import typer
+import click
 
 from crawler.registries.sources import DOCKER_URL, OFFICIAL_URL
 from evidence.model import ServerRef, Status
 from workers.cli.display.console import ExitCode, clean_text, make_table, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJson
+from workers.cli.options import CommandGroup, json_lines_option
 from workers.clock import clock_at
 from workers.settings.environment import RegistrySetting, Settings
 from workers.wiring.network import NetworkWiring
 
-app = typer.Typer(add_completion=False, invoke_without_command=True)
-
 KNOWN: Final = {"starter": "about 20 servers that ship with Hallmark", "official": OFFICIAL_URL, "docker": DOCKER_URL}
 
 
-@app.callback()
-def registry(ctx: typer.Context) -> None:
+@click.group(cls=CommandGroup, invoke_without_command=True)
+@click.pass_context
+def registry(ctx: click.Context) -> None:
     """List registries, or check server.json documents.
 
     Examples:
@@ -34,11 +33,12 @@ def registry(ctx: typer.Context) -> None:
     hallmark registry check ./server.json
     """
     if ctx.invoked_subcommand is None:
-        list_sources(as_json=False)
+        ctx.invoke(list_sources, as_json=False)
 
 
-@app.command(name="list")
-def list_sources(as_json: AsJson = False) -> None:
+@registry.command(name="list")
+@json_lines_option
+def list_sources(as_json: bool) -> None:
     """List the registries that a run reads, and the others that have a name."""
     with explain_failures():
         settings = Settings()
@@ -59,13 +59,10 @@ def list_sources(as_json: AsJson = False) -> None:
             print_note("`hallmark run --registry` takes a name, a path or a URL. HALLMARK_REGISTRIES sets the default.")
 
 
-@app.command()
-def check(
-    source: Annotated[
-        str, typer.Argument(help="A file or folder of server.json documents, a URL, or a registry's name.")
-    ],
-    as_json: AsJson = False,
-) -> None:
+@registry.command()
+@click.argument("source", help="A file or folder of server.json documents, a URL, or a registry's name.")
+@json_lines_option
+def check(source: str, as_json: bool) -> None:
     """Check every entry against the server.json schema and show invalid ones. Exit code 3 when there are any."""
     with explain_failures():
         refs = asyncio.run(_walk(source))
@@ -83,7 +80,7 @@ def check(
             f"{len(refs)} entries: "
             + (", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "none")
         )
-        raise typer.Exit(ExitCode.NOTHING if invalid or not refs else ExitCode.OK)
+        raise click.exceptions.Exit(ExitCode.NOTHING if invalid or not refs else ExitCode.OK)
 
 
 async def _walk(source: str) -> list[ServerRef]:

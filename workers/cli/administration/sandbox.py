@@ -7,22 +7,19 @@ import shutil
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from crawler import sandbox as box
 from workers.cli.display.console import ExitCode, exit_with_error, make_fact_table, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import PACKAGES, require_extra
-from workers.cli.options import AsJsonDocument
+from workers.cli.options import CommandGroup, json_document_option
 from workers.clock import SystemClock
 from workers.settings.environment import Settings, read_tool_environment
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-
-@app.callback()
+@click.group(cls=CommandGroup)
 def sandbox() -> None:
     """Build, inspect or remove the sandbox that packages run in.
 
@@ -30,8 +27,9 @@ def sandbox() -> None:
     """
 
 
-@app.command()
-def build(as_json: AsJsonDocument = False) -> None:
+@sandbox.command()
+@json_document_option
+def build(as_json: bool) -> None:
     """Build the read-only root file system, unless it exists. `hallmark run` does this when needed."""
     with explain_failures():
         require_extra(PACKAGES)
@@ -51,8 +49,9 @@ def build(as_json: AsJsonDocument = False) -> None:
             print_data(make_fact_table((name, _spelled(value)) for name, value in row.items()))
 
 
-@app.command()
-def status(as_json: AsJsonDocument = False) -> None:
+@sandbox.command()
+@json_document_option
+def status(as_json: bool) -> None:
     """Show the sandbox runtime and the size of the cache. Exit code 3 when there is no runtime."""
     with explain_failures():
         settings, found = Settings(), box.check_runtimes(read_tool_environment())
@@ -83,17 +82,18 @@ def status(as_json: AsJsonDocument = False) -> None:
             del row["runtimes"]
             facts = {name.replace("_", " "): _spelled(value) for name, value in {**row, **runtimes}.items()}
             print_data(make_fact_table((name, value) for name, value in facts.items() if value))
-        raise typer.Exit(ExitCode.OK if named else ExitCode.NOTHING)
+        raise click.exceptions.Exit(ExitCode.OK if named else ExitCode.NOTHING)
 
 
-@app.command()
-def clean(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    older_than: Annotated[
-        int | None,
-        typer.Option(metavar="DAYS", min=0, help="Only packages and images unused for this many days."),
-    ] = None,
-) -> None:
+@sandbox.command()
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--older-than",
+    metavar="DAYS",
+    type=click.IntRange(min=0),
+    help="Only packages and images unused for this many days.",
+)
+def clean(yes: bool, older_than: int | None) -> None:
     """Remove the root file system, installed packages and pulled images. They are made again when needed."""
     with explain_failures():
         cache = Settings().cache
@@ -109,8 +109,8 @@ def clean(
             print_note(f"nothing to remove in {cache}")
             _remove_images(cache, box.EvictionPolicy(size=0))
             return
-        if not yes and not typer.confirm(f"Remove {files} files ({size / 1e6:.0f} MB) in {cache}?", err=True):
-            raise typer.Exit(ExitCode.OK)
+        if not yes and not click.confirm(f"Remove {files} files ({size / 1e6:.0f} MB) in {cache}?", err=True):
+            raise click.exceptions.Exit(ExitCode.OK)
         for part in _parts(cache):
             _make_writable(part)
             shutil.rmtree(part)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import typer
+import click
 from pydantic.fields import FieldInfo
 from rich.console import Group
 
 from workers.cli.display.console import clean_text, make_fact_table, print_data, print_json
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJson
+from workers.cli.options import json_lines_option
 from workers.settings.environment import VARIABLE_PREFIX, Settings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def settings(
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@json_lines_option
+def settings(as_json: bool) -> None:
     """Show every setting with its value and meaning. Secrets are masked. Set one as an environment variable.
 
     Example: HALLMARK_IN_FLIGHT=50 hallmark settings

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from publish.datasets.snapshot.minisign import (
     MAX_FILE_BYTES,
@@ -20,14 +19,13 @@ from publish.datasets.snapshot.minisign import (
 )
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import ANY_PATH, CommandGroup
 from workers.settings.environment import Settings
-
-app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _SECRET = "File of the secret key, readable only by its owner. The public key is written to FILE.pub."  # noqa: S105
 
 
-@app.callback()
+@click.group(cls=CommandGroup)
 def key() -> None:
     """Make a key that signs datasets, or show its public key. Files have the format of minisign.
 
@@ -35,12 +33,12 @@ def key() -> None:
     """
 
 
-@app.command("new")
-def make_key(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help=_SECRET)],
-    *,
-    password: Annotated[bool, typer.Option(help="Encrypt the key with a password, for which the command asks.")] = True,
-) -> None:
+@key.command("new")
+@click.argument("path", metavar="FILE", type=ANY_PATH, help=_SECRET)
+@click.option(
+    "--password/--no-password", default=True, help="Encrypt the key with a password, for which the command asks."
+)
+def make_key(path: Path, *, password: bool) -> None:
     """Make a new key. Workers can sign with a key without a password, or with HALLMARK_DATASETS_PASSWORD.
 
     Examples:
@@ -62,8 +60,9 @@ def make_key(
         sys.stdout.write(f"{signer.public.line}\n")
 
 
-@app.command("show")
-def show_public_key(path: Annotated[Path, typer.Argument(metavar="FILE", help="Secret or public key.")]) -> None:
+@key.command("show")
+@click.argument("path", metavar="FILE", type=ANY_PATH, help="Secret or public key.")
+def show_public_key(path: Path) -> None:
     """Print the public key in a file as one word, for `hallmark verify --key` and `minisign -P`."""
     with explain_failures():
         try:
@@ -95,7 +94,7 @@ def _new_password() -> str:
 
 
 def _ask(what: str, *, again: bool = False) -> str:
-    return str(typer.prompt(what, hide_input=True, confirmation_prompt=again, err=True))
+    return str(click.prompt(what, hide_input=True, confirmation_prompt=again, err=True))
 
 
 def _public(path: Path) -> PublicKey:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Final
 
-import typer
+import click
 
 from evidence.store.community.tokens import ApiToken
 from evidence.store.decisions.audit_trail import AuditEntry
@@ -22,13 +22,11 @@ from workers.cli.display.console import (
     print_note,
     print_table,
 )
-from workers.cli.operator import By, find_decider, read_clock
-from workers.cli.options import AsJson
+from workers.cli.operator import by_option, find_decider, read_clock
+from workers.cli.options import CommandGroup, json_lines_option
 from workers.cli.session import open_read_store
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
+app = CommandGroup(
     help="Make and revoke API tokens for operators.\n\n"
     "A token is shown once: only a salted digest is stored. An owner who proves control of a server gets a token for "
     "that server without this command.\n\n"
@@ -39,15 +37,13 @@ _NAME: Final = re.compile(r"[\w .@:+-]{1,100}")
 
 
 @app.command()
-def new(
-    *,
-    scope: Annotated[
-        list[str], typer.Option("--scope", help=f"What the token may do: {', '.join(ADMIN_SCOPES)}. Repeatable.")
-    ],
-    name: Annotated[str, typer.Option("--name", help="Its user, as named in the audit trail.")],
-    days: Annotated[int, typer.Option(min=0, help="Days until it expires. 0: never.")] = 90,
-    by: By = "",
-) -> None:
+@click.option(
+    "--scope", multiple=True, required=True, help=f"What the token may do: {', '.join(ADMIN_SCOPES)}. Repeatable."
+)
+@click.option("--name", required=True, help="Its user, as named in the audit trail.")
+@click.option("--days", type=click.IntRange(min=0), default=90, help="Days until it expires. 0: never.")
+@by_option
+def new(*, scope: tuple[str, ...], name: str, days: int, by: str) -> None:
     """Make a token and print it. It cannot be shown again.
 
     Example: hallmark tokens new --scope admin:disputes --name "triage bot"
@@ -68,10 +64,9 @@ def new(
 
 
 @app.command("list")
-def list_(
-    everything: Annotated[bool, typer.Option("--all", help="Also those that were revoked.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@click.option("--all", "everything", is_flag=True, help="Also those that were revoked.")
+@json_lines_option
+def list_(everything: bool, as_json: bool) -> None:
     """List tokens with their scopes and their last use.
 
     Example: hallmark tokens list --all
@@ -91,11 +86,10 @@ def list_(
 
 
 @app.command()
-def revoke(
-    token: Annotated[str, typer.Argument(metavar="ID", help="The id of the token, which `list` shows.")],
-    note_: Annotated[str, typer.Option("--note", help="The reason, which is kept in the audit trail.")] = "",
-    by: By = "",
-) -> None:
+@click.argument("token", metavar="ID", help="The id of the token, which `list` shows.")
+@click.option("--note", "note_", default="", show_default=False, help="The reason, which is kept in the audit trail.")
+@by_option
+def revoke(token: str, note_: str, by: str) -> None:
     """Revoke a token at once.
 
     Example: hallmark tokens revoke 0123456789ab --note "lost laptop"

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from workers.cli.display.console import make_fact_table, print_data, print_json
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJsonDocument
+from workers.cli.options import json_document_option
 from workers.clock import SystemClock
 from workers.runs import pins
 from workers.settings.environment import Settings
 from workers.wiring.network import NetworkWiring
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def version(as_json: AsJsonDocument = False) -> None:
+@click.command()
+@json_document_option
+def version(as_json: bool) -> None:
     """Show the versions of the code, rules, rubrics and formats: those that a new run uses.
 
     Example: hallmark version --json

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any, NoReturn
 
-import typer
+import click
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -84,7 +84,7 @@ def exit_with_error(message: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn
     line = Text("error: ", style="bold red")
     line.append(make_visible(message, multiline=True), style="default not bold")
     open_stderr().print(line, soft_wrap=True)
-    raise typer.Exit(code)
+    raise click.exceptions.Exit(code)
 
 
 def clean_text(text: str, style: str = "", *, limit: int = _REF_LIMIT) -> Text:

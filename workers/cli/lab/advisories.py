@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-import typer
+import click
 from msgspec import Struct
 
 from crawler.advisories.lookup import LookupResult, look_up_in_mirror
@@ -36,9 +36,9 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
-from workers.cli.lab.inputs import FormatName, find_named_format, parse_lockfile_at, read_rows, unknown_format
+from workers.cli.lab.inputs import find_named_format, format_option, parse_lockfile_at, read_rows, unknown_format
 from workers.cli.lab.quality import format_rate, make_quality_row
-from workers.cli.options import AsJson
+from workers.cli.options import ANY_PATH, json_lines_option
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings
@@ -57,27 +57,28 @@ class Label(Struct, frozen=True):
     ids: frozenset[str]
 
 
-def advisories(
-    lockfile: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LOCKFILE",
-            help='A lockfile, or rows {"ecosystem", "name", "version"} in a .jsonl.',
-            exists=True,
-            dir_okay=False,
-        ),
-    ],
-    as_json: AsJson = False,
-    export: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="A folder laid out as OSV's export (ECOSYSTEM/all.zip), not the mirror."),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help='Rows {"ecosystem": ..., "name": ..., "version": ..., "ids": [...]}.'),
-    ] = None,
-    as_format: FormatName = None,
-) -> None:
+@click.command()
+@click.argument(
+    "lockfile",
+    metavar="LOCKFILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='A lockfile, or rows {"ecosystem", "name", "version"} in a .jsonl.',
+)
+@json_lines_option
+@click.option(
+    "--export",
+    metavar="DIR",
+    type=ANY_PATH,
+    help="A folder laid out as OSV's export (ECOSYSTEM/all.zip), not the mirror.",
+)
+@click.option(
+    "--labels",
+    metavar="FILE.jsonl",
+    type=ANY_PATH,
+    help='Rows {"ecosystem": ..., "name": ..., "version": ..., "ids": [...]}.',
+)
+@format_option
+def advisories(lockfile: Path, as_json: bool, export: Path | None, labels: Path | None, as_format: str | None) -> None:
     """Compare the versions in a lockfile with published advisories, offline: one line per vulnerability and version.
 
     With --json there is one row per vulnerability, then one row of totals. With --labels the last row is precision and
@@ -166,7 +167,7 @@ def _open_mirror(
         yield Mirror(settings.advisories_file)
         return
     if not export.is_dir():
-        raise typer.BadParameter(f"{export} is not a folder", param_hint="--export")
+        raise click.BadParameter(f"{export} is not a folder", param_hint="--export")
     ecosystems = sorted({package.ecosystem for package in packages})
     with tempfile.TemporaryDirectory(prefix="hallmark-") as folder:
         path = Path(folder, "advisories.sqlite")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from workers.cli.lab.advisories import advisories
 from workers.cli.lab.lockfiles import lockfiles
 from workers.cli.lab.poisoning import poisoning
 from workers.cli.lab.secrets import secrets
+from workers.cli.options import CommandGroup
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-
-@app.callback()
+@click.group(cls=CommandGroup)
 def lab() -> None:
     """Try lockfile readers and pattern scanners on your own files. Nothing is stored, sent or executed.
 
@@ -31,4 +30,4 @@ def lab() -> None:
 
 
 for command in (lockfiles, secrets, poisoning, advisories):
-    app.command()(command)
+    lab.add_command(command)

@@ -6,25 +6,26 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-import typer
+import click
 
 from evidence.lockfiles import FORMATS, Format, Lockfile, Unreadable, parse_lockfile
 from evidence.lockfiles.parsing.bounded import MAX_BYTES
 from workers.cli.display.console import ExitCode, exit_with_error
+from workers.cli.options import ANY_PATH
 
 Row = TypeVar("Row")
 
-FolderOrFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A folder, searched with all folders below it, or one file.")
-]
-FormatName: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--as", metavar="FORMAT", help=f"Read in this format, whatever the file is called: {', '.join(FORMATS)}."
-    ),
-]
+where_argument = click.argument(
+    "where", metavar="DIR", type=ANY_PATH, help="A folder, searched with all folders below it, or one file."
+)
+format_option = click.option(
+    "--as",
+    "as_format",
+    metavar="FORMAT",
+    help=f"Read in this format, whatever the file is called: {', '.join(FORMATS)}.",
+)
 
 
 def walk_files(where: Path, skipped: frozenset[str]) -> Iterator[tuple[Path, str]]:
@@ -46,12 +47,12 @@ def walk_files(where: Path, skipped: frozenset[str]) -> Iterator[tuple[Path, str
 def find_named_format(name: str | None) -> Format | None:
     """The format that --as names, None without the option; raise BadParameter for an unknown name."""
     if name is not None and name not in FORMATS:
-        raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}; found {name!r}", param_hint="--as")
+        raise click.BadParameter(f"expected one of {', '.join(FORMATS)}; found {name!r}", param_hint="--as")
     return FORMATS[name] if name else None
 
 
-def unknown_format(path: Path, argument: str) -> typer.BadParameter:
-    return typer.BadParameter(
+def unknown_format(path: Path, argument: str) -> click.BadParameter:
+    return click.BadParameter(
         f"{path.name} is not the name of a lockfile; give its format with --as", param_hint=argument
     )
 

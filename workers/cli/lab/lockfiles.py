@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
+import click
 
 from evidence.lockfiles import (
     Dependency,
@@ -30,16 +30,16 @@ from workers.cli.display.console import (
 )
 from workers.cli.error_boundary import explain_failures
 from workers.cli.lab.inputs import (
-    FolderOrFile,
-    FormatName,
     find_named_format,
+    format_option,
     parse_lockfile_at,
     unknown_format,
     walk_files,
+    where_argument,
 )
 from workers.cli.lab.lockfile_labels import MAX_DISAGREEMENTS, InvalidLabels, Labels, LockfileQuality
 from workers.cli.lab.quality import format_rate
-from workers.cli.options import AsJson
+from workers.cli.options import ANY_PATH, json_lines_option
 
 SKIPPED: Final = frozenset({".git", "node_modules"})
 """Folders that hold no lockfile of the project itself."""
@@ -47,14 +47,14 @@ MAX_SHOWN: Final = 40
 """Disagreements with labels in the table; --json has more."""
 
 
-def lockfiles(
-    where: FolderOrFile,
-    as_format: FormatName = None,
-    as_json: AsJson = False,
-    labels: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="The expected packages of the files, described below.")
-    ] = None,
-) -> None:
+@click.command()
+@where_argument
+@format_option
+@json_lines_option
+@click.option(
+    "--labels", metavar="FILE.jsonl", type=ANY_PATH, help="The expected packages of the files, described below."
+)
+def lockfiles(where: Path, as_format: str | None, as_json: bool, labels: Path | None) -> None:
     """Read every lockfile and list the packages that it locks. Exit code 3 when none could be read.
 
     Examples:
@@ -100,7 +100,7 @@ def lockfiles(
             quality.finish()
             _print_quality(quality, as_json=as_json)
         print_note(f"{read} lockfiles read, {unreadable} not readable")
-        raise typer.Exit(ExitCode.OK if read else ExitCode.NOTHING)
+        raise click.exceptions.Exit(ExitCode.OK if read else ExitCode.NOTHING)
 
 
 def _read_labels(path: Path) -> Labels:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from evidence.derive.poisoning import Hit
 from evidence.patterns.poisoning import Confidence
@@ -25,7 +25,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.lab.poisoning_quality import PoisoningQuality
 from workers.cli.lab.quality import format_rate
 from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus, read_categories
-from workers.cli.options import AsJson
+from workers.cli.options import ANY_PATH, json_lines_option
 
 
 class Verdict(StrEnum):
@@ -36,19 +36,14 @@ class Verdict(StrEnum):
     CLEAN = "clean"
 
 
-def poisoning(
-    where: Annotated[
-        Path, typer.Argument(metavar="FILE.jsonl", help="Rows {id, server, name, description, inputSchema}.")
-    ],
-    as_json: AsJson = False,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Print only precision and recall of the labelled rows.")
-    ] = False,
-    categories: Annotated[
-        Path | None,
-        typer.Option("--categories", metavar="FILE.json", help="Categories of the rows, by id: {id: [category]}."),
-    ] = None,
-) -> None:
+@click.command()
+@click.argument("where", metavar="FILE.jsonl", type=ANY_PATH, help="Rows {id, server, name, description, inputSchema}.")
+@json_lines_option
+@click.option("--labels", is_flag=True, help="Print only precision and recall of the labelled rows.")
+@click.option(
+    "--categories", metavar="FILE.json", type=ANY_PATH, help="Categories of the rows, by id: {id: [category]}."
+)
+def poisoning(where: Path, as_json: bool, labels: bool, categories: Path | None) -> None:
     """Search your own tool descriptions for poisoning. A row is one tool; its texts are never printed.
 
     A row counts as poisoned when it has a finding of high confidence. Rows of one server (and `set`) are scanned
@@ -78,7 +73,7 @@ def poisoning(
         if quality.has_labels:
             _print_quality(quality, as_json=as_json)
         print_note(f"{read} rows read, {bad} left out; {poisoned} malicious")
-        raise typer.Exit(ExitCode.OK if read else ExitCode.NOTHING)
+        raise click.exceptions.Exit(ExitCode.OK if read else ExitCode.NOTHING)
 
 
 def _scan(corpus: ToolCorpus, *, as_json: bool, quiet: bool) -> tuple[int, int, int, PoisoningQuality]:

@@ -6,9 +6,9 @@ import secrets as randomness
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
+import click
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -23,9 +23,9 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
-from workers.cli.lab.inputs import FolderOrFile, read_rows, walk_files
+from workers.cli.lab.inputs import read_rows, walk_files, where_argument
 from workers.cli.lab.quality import format_rate, make_quality_row
-from workers.cli.options import AsJson
+from workers.cli.options import ANY_PATH, json_lines_option
 
 MAX_BYTES: Final = 16_000_000
 SKIPPED: Final = frozenset({".git"})
@@ -42,20 +42,27 @@ class Label(Struct, frozen=True):
     secret: bool
 
 
+@click.command()
+@where_argument
+@json_lines_option
+@click.option(
+    "--secret-rules",
+    metavar="FILE.toml",
+    type=ANY_PATH,
+    help="Rules in gitleaks' format, instead of the built-in ones.",
+)
+@click.option(
+    "--labels",
+    metavar="FILE.jsonl",
+    type=ANY_PATH,
+    help='Rows {"path": ..., "line": ..., "secret": true}; line is optional.',
+)
+@click.option(
+    "--all", "everything", is_flag=True, help="Also print findings in tests, examples, documents and vendored files."
+)
+@click.option("--salt", default="", show_default=False, help="Salt of the printed hashes. Default: a new random one.")
 def secrets(  # noqa: PLR0917  options of a command
-    where: FolderOrFile,
-    as_json: AsJson = False,
-    secret_rules: Annotated[
-        Path | None, typer.Option(metavar="FILE.toml", help="Rules in gitleaks' format, instead of the built-in ones.")
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help='Rows {"path": ..., "line": ..., "secret": true}; line is optional.'),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also print findings in tests, examples, documents and vendored files.")
-    ] = False,
-    salt: Annotated[str, typer.Option(help="Salt of the printed hashes. Default: a new random one.")] = "",
+    where: Path, as_json: bool, secret_rules: Path | None, labels: Path | None, everything: bool, salt: str
 ) -> None:
     """Search files for secrets. Prints the place and a salted hash of each, never the secret itself.
 
@@ -92,7 +99,7 @@ def secrets(  # noqa: PLR0917  options of a command
         counted = sum(finding.counts for finding in findings)
         left_out = "".join(f", {count} {reason.replace('_', ' ')}" for reason, count in sorted(skipped.items()))
         print_note(f"{read} files read{left_out}; {len(findings)} findings, {counted} of them count")
-        raise typer.Exit(ExitCode.OK if read else ExitCode.NOTHING)
+        raise click.exceptions.Exit(ExitCode.OK if read else ExitCode.NOTHING)
 
 
 def _find_git_files(where: Path) -> list[tuple[Path, str]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-import typer
+import click
 
 from evidence.kinds import listing
 from evidence.model import Trigger
@@ -21,7 +21,7 @@ from workers.cli.display.nightly_page import (
     render_nightly_page,
 )
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJson, Limit
+from workers.cli.options import CommandGroup, json_lines_option, limit_option
 from workers.cli.session import configure_command_logging, open_read_store
 from workers.context import Context, open_context
 from workers.event_loop import run_coroutine
@@ -32,20 +32,21 @@ from workers.pipeline import NotPublishable
 from workers.runs.options import RunOptions
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
-
 _LOOK_BACK: Final = 400
 _NIGHTS: Final = (Trigger.NIGHTLY,)
 _NO_NIGHT: Final = "no nightly run yet: Celery beat starts one every day, `hallmark night start` starts one now"
 
-RunArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="RUN", help="Id of a nightly run or its beginning. Default: the newest unfinished one."),
-]
-ReasonOption = Annotated[str, typer.Option("--reason", help="The reason, which is kept in the history of the run.")]
+_run_argument = click.argument(
+    "run",
+    required=False,
+    help="Id of a nightly run or its beginning. Default: the newest unfinished one.",
+)
+_reason_option = click.option(
+    "--reason", default="", show_default=False, help="The reason, which is kept in the history of the run."
+)
 
 
-@app.callback()
+@click.group(cls=CommandGroup)
 def night() -> None:
     """Control nightly runs: start, pause, resume, cancel or publish one.
 
@@ -71,25 +72,28 @@ def night() -> None:
     """
 
 
-@app.command()
+@night.command()
+@click.option("--registry", multiple=True, help="Read this registry instead of those of the settings. Repeatable.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only this many servers, the first by id.")
+@click.option(
+    "--only",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only servers whose id, reference or name matches; * allowed. Repeatable.",
+)
+@click.option("--beside", is_flag=True, help="Also while another run is unfinished; both contact the same servers.")
+@_reason_option
+@operator.by_option
+@json_lines_option
 def start(
     *,
-    registry: Annotated[
-        list[str] | None, typer.Option(help="Read this registry instead of those of the settings. Repeatable.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only this many servers, the first by id.")] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN", help="Only servers whose id, reference or name matches; * allowed. Repeatable."
-        ),
-    ] = None,
-    beside: Annotated[
-        bool, typer.Option("--beside", help="Also while another run is unfinished; both contact the same servers.")
-    ] = False,
-    reason: ReasonOption = "",
-    by: operator.By = "",
-    as_json: AsJson = False,
+    registry: tuple[str, ...],
+    limit: int | None,
+    only: tuple[str, ...],
+    beside: bool,
+    reason: str,
+    by: str,
+    as_json: bool,
 ) -> None:
     """Start a run now, in addition to the scheduled ones. The workers begin soon after.
 
@@ -103,13 +107,15 @@ def start(
                 f"expected a fleet on PostgreSQL, found {EMBEDDED_REASON}. `hallmark run` starts at once",
                 ExitCode.USAGE,
             )
-        options = RunOptions(registries=tuple(registry or settings.registry_names), only=tuple(only or ()), limit=limit)
+        options = RunOptions(registries=registry or tuple(settings.registry_names), only=only, limit=limit)
         row = run_coroutine(_start(settings, options, who=who, reason=reason, beside=beside))
         _print_state(row, as_json=as_json, done="started; `hallmark status --watch` shows it")
 
 
-@app.command(name="list")
-def list_nights(limit: Limit = 20, as_json: AsJson = False) -> None:
+@night.command(name="list")
+@limit_option(20)
+@json_lines_option
+def list_nights(limit: int, as_json: bool) -> None:
     """List nightly runs, newest first, with their states and the reasons."""
     with open_read_store() as store:
         runs = store.list_runs(limit, triggers=_NIGHTS)
@@ -121,8 +127,10 @@ def list_nights(limit: Limit = 20, as_json: AsJson = False) -> None:
             print_table(make_nightly_table(nights), _NO_NIGHT)
 
 
-@app.command(name="show")
-def show_night(run: RunArgument = None, as_json: AsJson = False) -> None:
+@night.command(name="show")
+@_run_argument
+@json_lines_option
+def show_night(run: str | None, as_json: bool) -> None:
     """Show one nightly run: its progress, why it cannot be published, and the actions of operators."""
     with open_read_store() as store:
         row = _night(store, run, finished=True)
@@ -141,14 +149,22 @@ def show_night(run: RunArgument = None, as_json: AsJson = False) -> None:
             print_data(render_nightly_page(details))
 
 
-@app.command()
-def pause(run: RunArgument = None, reason: ReasonOption = "", by: operator.By = "", as_json: AsJson = False) -> None:
+@night.command()
+@_run_argument
+@_reason_option
+@operator.by_option
+@json_lines_option
+def pause(run: str | None, reason: str, by: str, as_json: bool) -> None:
     """Pause a run: within a minute workers release their servers. The deadline does not move."""
     _act(run, RunAction.PAUSED, reason, by, as_json=as_json, done="paused; `hallmark night resume` continues it")
 
 
-@app.command()
-def resume(run: RunArgument = None, reason: ReasonOption = "", by: operator.By = "", as_json: AsJson = False) -> None:
+@night.command()
+@_run_argument
+@_reason_option
+@operator.by_option
+@json_lines_option
+def resume(run: str | None, reason: str, by: str, as_json: bool) -> None:
     """Continue a paused run, or reopen a withheld run: its deadline restarts, and failed servers are tried again."""
     who = operator.find_decider(by)
     with open_read_store() as store:
@@ -167,23 +183,25 @@ def resume(run: RunArgument = None, reason: ReasonOption = "", by: operator.By =
         )
 
 
-@app.command()
-def cancel(run: RunArgument = None, reason: ReasonOption = "", by: operator.By = "", as_json: AsJson = False) -> None:
+@night.command()
+@_run_argument
+@_reason_option
+@operator.by_option
+@json_lines_option
+def cancel(run: str | None, reason: str, by: str, as_json: bool) -> None:
     """End a run unpublished. Its evidence stays, and the next run is due as usual."""
     _act(run, RunAction.CANCELLED, reason, by, as_json=as_json, done="cancelled")
 
 
-@app.command()
-def publish(
-    run: RunArgument = None,
-    anyway: Annotated[
-        bool,
-        typer.Option("--anyway", help="Also when the run is withheld or less than 99 % is scored; needs --reason."),
-    ] = False,
-    reason: ReasonOption = "",
-    by: operator.By = "",
-    as_json: AsJson = False,
-) -> None:
+@night.command()
+@_run_argument
+@click.option(
+    "--anyway", is_flag=True, help="Also when the run is withheld or less than 99 % is scored; needs --reason."
+)
+@_reason_option
+@operator.by_option
+@json_lines_option
+def publish(run: str | None, anyway: bool, reason: str, by: str, as_json: bool) -> None:
     """Publish a run now. Collected servers are scored first; the manifest says how many are missing."""
     who = operator.find_decider(by)
     if anyway and not reason.strip():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
 
-import typer
+import click
 
 from workers.cli.display.console import print_note
 from workers.cli.error_boundary import explain_failures
@@ -14,15 +13,12 @@ from workers.context import open_context
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def attend(
-    every: Annotated[
-        float | None, typer.Option(min=1, metavar="SECONDS", help="Repeat after this many seconds, until Ctrl-C.")
-    ] = None,
-) -> None:
+@click.command()
+@click.option(
+    "--every", metavar="SECONDS", type=click.FloatRange(min=1), help="Repeat after this many seconds, until Ctrl-C."
+)
+def attend(every: float | None) -> None:
     """Process requests of the site's visitors where there are no workers: re-tests, proofs of control, webhooks.
 
     Do not use it with workers, which process these requests themselves.

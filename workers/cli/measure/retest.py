@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
+import click
 
 from evidence.store import Retest, RetestState
 from workers import log
@@ -14,7 +14,7 @@ from workers.cli.display.comparisons import make_comparison_object, show_compari
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_json, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import PACKAGES, require_extra
-from workers.cli.options import AsJsonDocument
+from workers.cli.options import json_document_option
 from workers.cli.session import find_server
 from workers.context import Context, open_context
 from workers.event_loop import run_coroutine
@@ -22,8 +22,6 @@ from workers.publication.finding_disclosure import read_login_name
 from workers.retests import execution, full_probes, retest_requests
 from workers.retests.retest_requests import RequesterRole, RetestProgress, RetestRefusal, RetestRefused
 from workers.settings.environment import Settings
-
-app = typer.Typer(add_completion=False)
 
 _POLL: Final = 0.5
 _SQLITE: Final = "sqlite"
@@ -33,18 +31,12 @@ _ASKS_ALL: Final = "making the full probe"
 _NOTHING_LEFT: Final = "no full probe is due"
 
 
-@app.command()
-def retest(
-    server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that matches only one.")],
-    *,
-    wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait for the result. Without workers the command always waits.")
-    ] = True,
-    full: Annotated[
-        bool, typer.Option("--full", help="Without workers: also make the full test that follows.")
-    ] = False,
-    as_json: AsJsonDocument = False,
-) -> None:
+@click.command()
+@click.argument("server", help="Id, reference or name of a server, or a part that matches only one.")
+@click.option("--wait/--no-wait", default=True, help="Wait for the result. Without workers the command always waits.")
+@click.option("--full", is_flag=True, help="Without workers: also make the full test that follows.")
+@json_document_option
+def retest(server: str, *, wait: bool, full: bool, as_json: bool) -> None:
     """Measure one server again and show what changed: at most 30 requests, about the lines that lost points.
 
     With PostgreSQL the workers measure it, before all other work; otherwise this command does. A full test follows: by
@@ -64,7 +56,7 @@ def retest(
         require_extra(PACKAGES)
         settings = Settings()
         log.configure_logging("warning" if "log_level" not in settings.model_fields_set else settings.log_level, "auto")
-        raise typer.Exit(run_coroutine(_retest(settings, server, wait=wait, full=full, as_json=as_json)))
+        raise click.exceptions.Exit(run_coroutine(_retest(settings, server, wait=wait, full=full, as_json=as_json)))
 
 
 async def _retest(settings: Settings, text: str, *, wait: bool, full: bool, as_json: bool) -> ExitCode:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from workers.cli.display.console import clean_text, format_moment, make_table, print_json, print_table
 from workers.cli.measure.retest import make_retest_object
-from workers.cli.options import AsJson, Limit, OnlyServer
+from workers.cli.options import json_lines_option, limit_option, only_server_argument
 from workers.cli.session import find_server, open_read_store
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def retests(
-    server: OnlyServer = None,
-    *,
-    limit: Limit = 20,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@only_server_argument
+@limit_option(20)
+@json_lines_option
+def retests(server: str | None, *, limit: int, as_json: bool) -> None:
     """List requests for re-tests with their states, newest first.
 
     Example: hallmark retests --limit 5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from workers import embedded
 from workers.cli.display.console import ExitCode, clean_text, open_stderr, print_data, print_json, print_note
@@ -14,6 +14,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import PACKAGES, SITE, require_extra
 from workers.cli.measure.run_progress import JsonProgress, TerminalProgress
 from workers.cli.measure.run_result import show_result
+from workers.cli.options import ANY_PATH
 from workers.cli.results.report import write_pages
 from workers.cli.results.servers import make_server_row, read_rows
 from workers.cli.session import configure_command_logging
@@ -26,33 +27,33 @@ from workers.progress import NoDisplay, ProgressDisplay
 from workers.runs.options import RunOptions
 from workers.settings.environment import RegistrySetting, Settings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
+@click.command()
+@click.option(
+    "--registry",
+    multiple=True,
+    help="Registry to read: starter, official, docker, a path, a URL, or a name from the settings. Repeatable.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only this many servers, the first by id.")
+@click.option(
+    "--only",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only servers whose id, reference or name matches; * allowed. Repeatable.",
+)
+@click.option("--fresh", is_flag=True, help="Start a new run instead of resuming an unfinished one.")
+@click.option("--report", metavar="DIR", type=ANY_PATH, help="Also write the HTML report when the run is published.")
+@click.option("--quiet", "-q", is_flag=True, help="Print no progress, only the result.")
+@click.option("--json", "as_json", is_flag=True, help="Events as one JSON object per line, for programs.")
 def run(
     *,
-    registry: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Registry to read: starter, official, docker, a path, a URL, or a name from the settings. Repeatable."
-        ),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only this many servers, the first by id.")] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN", help="Only servers whose id, reference or name matches; * allowed. Repeatable."
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start a new run instead of resuming an unfinished one.")
-    ] = False,
-    report: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Also write the HTML report when the run is published.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress, only the result.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Events as one JSON object per line, for programs.")] = False,
+    registry: tuple[str, ...],
+    limit: int | None,
+    only: tuple[str, ...],
+    fresh: bool,
+    report: Path | None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Discover, collect, score and publish every server of the registries.
 
@@ -75,9 +76,9 @@ def run(
             require_extra(SITE)  # before the run, whose report would be missing
         settings = Settings()
         configure_command_logging(settings)  # events below warnings would break the progress display
-        options = RunOptions(registries=_sources(registry, settings), only=tuple(only or ()), limit=limit, fresh=fresh)
+        options = RunOptions(registries=_sources(registry, settings), only=only, limit=limit, fresh=fresh)
         result = run_coroutine(_run(settings, options, quiet=quiet, as_json=as_json, report=report))
-        raise typer.Exit(find_exit_code(result))
+        raise click.exceptions.Exit(find_exit_code(result))
 
 
 async def _run(
@@ -104,7 +105,7 @@ async def _run(
         return result
 
 
-def _sources(asked: list[str] | None, settings: Settings) -> tuple[str, ...]:
+def _sources(asked: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     """The registries to walk. Paths are made absolute, so that the stored options are valid in any folder."""
     if asked:
         named = {known.name for known in settings.registries if isinstance(known, RegistrySetting)}

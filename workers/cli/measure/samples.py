@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import typer
+import click
 from msgspec.structs import asdict
 
 from workers.cli.display.console import ExitCode, print_json, print_note
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJsonDocument
+from workers.cli.options import json_document_option
 from workers.cli.session import configure_command_logging
 from workers.context import open_context
 from workers.event_loop import run_coroutine
@@ -15,11 +15,10 @@ from workers.settings.environment import Settings
 from workers.stages import availability_samples
 from workers.stages.availability_samples import SamplingResult
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def samples(as_json: AsJsonDocument = False) -> None:
+@click.command()
+@json_document_option
+def samples(as_json: bool) -> None:
     """Test the availability of every remote that is due: connect once and store whether it answered.
 
     A sample opens a connection and asks nothing else. Stability is the share of samples that succeeded within 30 days;
@@ -41,7 +40,7 @@ def samples(as_json: AsJsonDocument = False) -> None:
             print_json(asdict(done))
         else:
             print_note(f"{done.due} remotes were due; {done.taken} samples were stored, {done.failed} of them failed")
-        raise typer.Exit(ExitCode.OK)
+        raise click.exceptions.Exit(ExitCode.OK)
 
 
 async def _sample(settings: Settings) -> SamplingResult:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-import typer
+import click
 from msgspec import Struct
 from msgspec.structs import replace
 from rich.console import Group
@@ -68,14 +68,14 @@ def run_scan(
     target: str | None,
     command: list[str] | None,
     source: Path | None,
-    rubric: list[str] | None,
+    rubric: tuple[str, ...],
     fail_under: Decimal | None,
     fail_on: Sequence[FailOn],
     baseline: Path | None,
     write_baseline: Path | None,
     allow_private: bool,
     no_sandbox: bool,
-    network: list[str] | None,
+    network: tuple[str, ...],
     anyway: bool,
     full: bool,
     official_client: bool,
@@ -99,7 +99,7 @@ def run_scan(
             settings = settings.model_copy(update={"allow_private": True})
         configure_command_logging(settings, "error")
         is_sandboxed = not (no_sandbox or source is not None or "://" in (target or ""))
-        endpoints = read_allowed_endpoints(network or (), is_sandboxed=is_sandboxed, allow_private=allow_private)
+        endpoints = read_allowed_endpoints(network, is_sandboxed=is_sandboxed, allow_private=allow_private)
         entries = read_baseline(baseline, write_baseline)
         form = Format.JSON if as_json else form
         scanned = collect_dossier(
@@ -143,14 +143,14 @@ def run_scan(
             if shows_findings:
                 print_data(Group(*list_finding_lines(found.applied, limit=None), ""))
             print_data(render_snippets(found.judged))
-            if rubric is None or SDK_TIER_1 in rubrics:
+            if not rubric or SDK_TIER_1 in rubrics:
                 print_data(render_verdicts(found.checks))
                 show_observed(dossier)
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             print_note("If this is your own server: --allow-private also contacts loopback and private addresses.")
         _print_decision(decision)
-        raise typer.Exit(_EXIT_CODES[decision.status])
+        raise click.exceptions.Exit(_EXIT_CODES[decision.status])
 
 
 class _Judgement(Struct, frozen=True, kw_only=True):

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
+import click
 
 from evidence.store import RunRow, Store, StoredScorecard
 from publish.text.numbers import format_number, format_percent
@@ -25,28 +25,20 @@ from workers.cli.display.console import (
     print_json,
     print_note,
 )
-from workers.cli.options import AsJsonDocument
+from workers.cli.options import ANY_PATH, json_document_option
 from workers.cli.session import find_run, open_read_store
-
-app = typer.Typer(add_completion=False)
 
 BATCH: Final = 200
 BAR_WIDTH: Final = 50
 _UNKNOWN: Final = "unknown"
 
 
-@app.command()
-def calibrate(
-    run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
-    *,
-    corpus: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the corpus in the table. Default: the id of the run.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE", help="Also write the table as JSON.")
-    ] = None,
-    as_json: AsJsonDocument = False,
-) -> None:
+@click.command()
+@click.argument("run", default="latest", help="Id of a run, the beginning of one, or `latest`, the default.")
+@click.option("--corpus", metavar="NAME", help="Name of the corpus in the table. Default: the id of the run.")
+@click.option("--output", metavar="FILE", type=ANY_PATH, help="Also write the table as JSON.")
+@json_document_option
+def calibrate(run: str, *, corpus: str | None, output: Path | None, as_json: bool) -> None:
     """Show the distribution of a run's scores and propose cut-offs of grades.
 
     The scores are those of the default rubric; servers without one do not count. Shares are first given under the

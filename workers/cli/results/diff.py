@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 from rich.table import Table
 
 from publish.datasets.differences.scores import (
@@ -40,18 +40,14 @@ from workers.cli.display.verdicts import format_change
 from workers.cli.error_boundary import explain_failures
 from workers.cli.session import find_run, open_read_store
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def diff(
-    before: Annotated[str, typer.Argument(metavar="A", help="Folder of a snapshot, or a run of the store.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="The same, later.")],
-    *,
-    rubric: Annotated[str | None, typer.Option(metavar="NAME", help="Only this methodology.")] = None,
-    limit: Annotated[int, typer.Option(min=0, help="Maximum number of rows in the table; 0: all.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line for each changed receipt.")] = False,
-) -> None:
+@click.command()
+@click.argument("before", metavar="A", help="Folder of a snapshot, or a run of the store.")
+@click.argument("after", metavar="B", help="The same, later.")
+@click.option("--rubric", metavar="NAME", help="Only this methodology.")
+@click.option("--limit", type=click.IntRange(min=0), default=50, help="Maximum number of rows in the table; 0: all.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line for each changed receipt.")
+def diff(before: str, after: str, *, rubric: str | None, limit: int, as_json: bool) -> None:
     """Show changed scores between two snapshots or runs, with their causes: evidence, rules or the methodology.
 
     The causes follow from the digests of the evidence and from the versions of rules and rubrics. Of runs only public

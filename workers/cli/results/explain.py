@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
+import click
 
 from evidence.model import Dossier
 from publish.text.numbers import json_number
@@ -36,29 +36,24 @@ from workers.cli.display.console import (
 from workers.cli.display.receipts import select_newest
 from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJson, Rubrics
+from workers.cli.options import json_lines_option, rubric_option
 from workers.cli.rubric_selection import select_receipts
 from workers.cli.session import find_run, find_server, open_read_store
-
-app = typer.Typer(add_completion=False)
 
 _ELSE: Final = ". It is not a rule, a published id or a rubric either: `hallmark explain` lists rules and rubrics"
 
 
-@app.command()
-def explain(
-    *,
-    subject: Annotated[
-        str | None,
-        typer.Argument(
-            help="A rule, a published id such as `SEC-004`, a rubric such as `lint@1`, or a server. "
-            "Default: a list of all rules and rubrics."
-        ),
-    ] = None,
-    rubric: Rubrics = None,
-    run: Annotated[str, typer.Option(help="For a server: id of a run, its beginning, or `latest`.")] = "latest",
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@click.argument(
+    "subject",
+    required=False,
+    help="A rule, a published id such as `SEC-004`, a rubric such as `lint@1`, or a server. "
+    "Default: a list of all rules and rubrics.",
+)
+@rubric_option
+@click.option("--run", default="latest", help="For a server: id of a run, its beginning, or `latest`.")
+@json_lines_option
+def explain(*, subject: str | None, rubric: tuple[str, ...], run: str, as_json: bool) -> None:
     """Explain a rule, a published id, a rubric or a server's score.
 
     For a rule: why it exists, what to edit, good and bad examples, and what each rubric charges for it. For a server:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from publish.datasets.export import ExportOrder, FolderNotEmpty
 from publish.datasets.snapshot.manifest import NotASnapshot
@@ -17,13 +16,11 @@ from publish.publication.export_workers import RunExporter
 from workers.cli.administration.signing_key import read_password
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.display.progress_counter import show_progress
-from workers.cli.options import Rubrics, RunName
+from workers.cli.options import ANY_PATH, rubric_option, run_option
 from workers.cli.rubric_selection import find_rubric, select_receipts
 from workers.cli.session import LATEST, find_run, open_read_store
 from workers.publication import dataset_snapshots
 from workers.settings.environment import Settings
-
-app = typer.Typer(add_completion=False)
 
 _RUN = "Write this run as a snapshot: id of a run, the beginning of one, or `latest`."
 _DIR = "Folder of the snapshot, which is created; an existing snapshot is replaced. NAME.zip: one archive."
@@ -36,28 +33,43 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-@app.command()
+@click.command()
+@click.argument("snapshot_of", metavar="[RUN]", required=False, help=_RUN)
+@click.argument("folder", metavar="[DIR]", required=False, type=ANY_PATH, help=_DIR)
+@run_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(Format, case_sensitive=False),
+    default=Format.JSONL.value,
+    help="Everything as JSON Lines, or a flat table.",
+)
+@click.option("--comparable", is_flag=True, help="Leave out run id, times and durations: equal runs give equal bytes.")
+@rubric_option
+@click.option("-o", "--output", type=ANY_PATH, help="File to write. Default: stdout.")
+@click.option(
+    "--all",
+    "every",
+    metavar="FOLDER",
+    type=ANY_PATH,
+    help="Write all files of the dataset and its manifest to this folder.",
+)
+@click.option("--since", metavar="SNAPSHOT", type=ANY_PATH, help="With DIR: the previous snapshot, for CHANGELOG.md.")
+@click.option(
+    "--key", metavar="FILE", type=ANY_PATH, help="With DIR: sign with this key instead of HALLMARK_DATASETS_KEY."
+)
 def export(
-    snapshot_of: Annotated[str | None, typer.Argument(metavar="[RUN]", show_default=False, help=_RUN)] = None,
-    folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", show_default=False, help=_DIR)] = None,
+    snapshot_of: str | None,
+    folder: Path | None,
     *,
-    run: RunName = "latest",
-    form: Annotated[Format, typer.Option("--format", help="Everything as JSON Lines, or a flat table.")] = Format.JSONL,
-    comparable: Annotated[
-        bool, typer.Option("--comparable", help="Leave out run id, times and durations: equal runs give equal bytes.")
-    ] = False,
-    rubric: Rubrics = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write. Default: stdout.")] = None,
-    every: Annotated[
-        Path | None,
-        typer.Option("--all", metavar="FOLDER", help="Write all files of the dataset and its manifest to this folder."),
-    ] = None,
-    since: Annotated[
-        Path | None, typer.Option(metavar="SNAPSHOT", help="With DIR: the previous snapshot, for CHANGELOG.md.")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With DIR: sign with this key instead of HALLMARK_DATASETS_KEY.")
-    ] = None,
+    run: str,
+    form: Format,
+    comparable: bool,
+    rubric: tuple[str, ...],
+    output: Path | None,
+    every: Path | None,
+    since: Path | None,
+    key: Path | None,
 ) -> None:
     """Export a run as a snapshot in a folder or archive, or as JSON Lines or CSV (docs/guide/dataset.md).
 
@@ -97,7 +109,7 @@ def export(
             written = manifest.write_run_files(store, row.run.id, every, exporter.export)
             print_note(f"run {row.run.id}: {written} servers in {every}")
             return
-        for name in rubric or ():
+        for name in rubric:
             find_rubric(name)  # before anything is written
         sink = output or sys.stdout.buffer
         written = run_export.export_run(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-import typer
+import click
 from msgspec import Struct
 
 from evidence.model import Server, ServerId
@@ -29,7 +29,7 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJson
+from workers.cli.options import CommandGroup, json_lines_option
 from workers.cli.results.known_advisories import PUBLIC_KNOWN, print_known_advisories
 from workers.cli.results.listing_approval import approve
 from workers.cli.session import find_server, open_read_store
@@ -37,18 +37,20 @@ from workers.publication import finding_disclosure as disclosure
 from workers.publication.finding_disclosure import DisclosureNotAllowed, embargo_deadline
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
-
 SHORT = 8
 """Digits of an id in a table; commands accept the beginning of an id."""
 
-Ids: TypeAlias = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of findings, or their beginnings.")]
-Note = Annotated[str, typer.Option("--note", help="The result or the reason, which is kept in the audit trail.")]
+_ids_argument = click.argument(
+    "ids", metavar="ID...", nargs=-1, required=True, help="Ids of findings, or their beginnings."
+)
+_note_option = click.option(
+    "--note", default="", show_default=False, help="The result or the reason, which is kept in the audit trail."
+)
 
 Change: TypeAlias = Callable[[FindingRow, datetime, str], Disclosure]
 
 
-@app.callback()
+@click.group(cls=CommandGroup)
 def findings() -> None:
     """Manage findings of our own scans: notification of vendors, disclosure.
 
@@ -70,27 +72,35 @@ def findings() -> None:
     """
 
 
-app.command()(approve)
+findings.add_command(approve)
 
 
-@app.command(name="list")
+@findings.command(name="list")
+@click.option("--server", help="Only those of one server, by id, reference or name.")
+@click.option("--state", multiple=True, help=f"Only these states, or {PUBLIC_KNOWN}: advisories. Repeatable.")
+@click.option("--rule", help="Only those of one rule.")
+@click.option(
+    "--older-than",
+    metavar="DAYS",
+    type=click.IntRange(min=0),
+    help="Only those in their state for at least this many days.",
+)
+@click.option("--overdue", is_flag=True, help="Only those whose embargo has ended.")
+@click.option("--run", default="latest", help="For advisories: the run that found them.")
+@json_lines_option
 def list_findings(
     *,
-    server: Annotated[str | None, typer.Option(help="Only those of one server, by id, reference or name.")] = None,
-    state: Annotated[
-        list[str] | None, typer.Option(help=f"Only these states, or {PUBLIC_KNOWN}: advisories. Repeatable.")
-    ] = None,
-    rule: Annotated[str | None, typer.Option(help="Only those of one rule.")] = None,
-    older_than: Annotated[
-        int | None, typer.Option(metavar="DAYS", min=0, help="Only those in their state for at least this many days.")
-    ] = None,
-    overdue: Annotated[bool, typer.Option("--overdue", help="Only those whose embargo has ended.")] = False,
-    run: Annotated[str, typer.Option(help="For advisories: the run that found them.")] = "latest",
-    as_json: AsJson = False,
+    server: str | None,
+    state: tuple[str, ...],
+    rule: str | None,
+    older_than: int | None,
+    overdue: bool,
+    run: str,
+    as_json: bool,
 ) -> None:
     """List findings by server, and how many wait for an operator."""
-    known = PUBLIC_KNOWN in (state or ())
-    states = [_state(name) for name in state or () if name != PUBLIC_KNOWN]
+    known = PUBLIC_KNOWN in state
+    states = [_state(name) for name in state if name != PUBLIC_KNOWN]
     if rule is not None and rule not in discover_rules():
         exit_with_error(f"no rule {rule!r}. `hallmark explain` lists them", ExitCode.USAGE)
     with open_read_store() as store:
@@ -117,11 +127,10 @@ def list_findings(
         _remind(rows, now)
 
 
-@app.command(name="show")
-def show_finding(
-    finding: Annotated[str, typer.Argument(metavar="ID", help="Id of a finding, or its beginning.")],
-    as_json: AsJson = False,
-) -> None:
+@findings.command(name="show")
+@click.argument("finding", metavar="ID", help="Id of a finding, or its beginning.")
+@json_lines_option
+def show_finding(finding: str, as_json: bool) -> None:
     """Show one finding with its evidence and all decisions about it."""
     with open_read_store() as store:
         row = _find(store, finding)
@@ -133,19 +142,21 @@ def show_finding(
         _show(row, servers[row.finding.server], trail, _now())
 
 
-@app.command()
-def triage(ids: Ids, note: Note = "", by: operator.By = "") -> None:
+@findings.command()
+@_ids_argument
+@_note_option
+@operator.by_option
+def triage(ids: tuple[str, ...], note: str, by: str) -> None:
     """Add a note about who examines findings, or with which result. They stay in private_triage."""
     _change(ids, by, lambda row, at, who: disclosure.triage_finding(row, at=at, who=who, note=note))
 
 
-@app.command()
-def disclose(
-    ids: Ids,
-    to: Annotated[str, typer.Option("--to", help="The recipient: an address, a form, or an advisory of the vendor.")],
-    note: Note = "",
-    by: operator.By = "",
-) -> None:
+@findings.command()
+@_ids_argument
+@click.option("--to", required=True, help="The recipient: an address, a form, or an advisory of the vendor.")
+@_note_option
+@operator.by_option
+def disclose(ids: tuple[str, ...], to: str, note: str, by: str) -> None:
     """Record that the vendor is notified, and print the report to send. All findings must be of one server.
 
     Stdout has only the report. The embargo (HALLMARK_EMBARGO, 90 days) starts now.
@@ -168,27 +179,32 @@ def disclose(
         open_stdout().file.write(render_vendor_report(server, rows, deadline=until, contact=Settings().contact_url))
 
 
-@app.command()
-def publish(
-    ids: Ids,
-    reason: Annotated[
-        str, typer.Option("--reason", help="Why it is published although the vendor was not notified.")
-    ] = "",
-    note: Note = "",
-    by: operator.By = "",
-) -> None:
+@findings.command()
+@_ids_argument
+@click.option(
+    "--reason", default="", show_default=False, help="Why it is published although the vendor was not notified."
+)
+@_note_option
+@operator.by_option
+def publish(ids: tuple[str, ...], reason: str, note: str, by: str) -> None:
     """Publish findings: on pages at once, and in datasets of later runs."""
     _change(ids, by, lambda row, at, who: disclosure.publish_finding(row, at=at, who=who, note=note, reason=reason))
 
 
-@app.command()
-def dismiss(ids: Ids, note: Note = "", by: operator.By = "") -> None:
+@findings.command()
+@_ids_argument
+@_note_option
+@operator.by_option
+def dismiss(ids: tuple[str, ...], note: str, by: str) -> None:
     """Dismiss findings as false alarms or as accepted. They stay private, and count until the rule is corrected."""
     _change(ids, by, lambda row, at, who: disclosure.dismiss_finding(row, at=at, who=who, note=note))
 
 
-@app.command()
-def reopen(ids: Ids, note: Note = "", by: operator.By = "") -> None:
+@findings.command()
+@_ids_argument
+@_note_option
+@operator.by_option
+def reopen(ids: tuple[str, ...], note: str, by: str) -> None:
     """Move findings back to private_triage. Public ones are no longer shown."""
     _change(ids, by, lambda row, at, who: disclosure.reopen_finding(row, at=at, who=who, note=note))
 

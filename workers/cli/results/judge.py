@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 from rich.table import Table
 
 from crawler.judge.judge import Judge
@@ -25,7 +25,7 @@ from workers.cli.display.console import (
     print_table,
 )
 from workers.cli.operator import read_clock
-from workers.cli.options import AsJsonDocument, OnlyServer, RunName
+from workers.cli.options import json_document_option, only_server_argument, run_option
 from workers.cli.session import find_run, find_server, open_read_store
 from workers.judging import (
     Agreement,
@@ -40,20 +40,18 @@ from workers.judging import (
 from workers.opt_outs import load_opt_outs
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
-
 _BATCH = 50
 _THEIRS = ("attack", "honest", "unclear", "")
 
 
-@app.command()
-def judge(
-    *,
-    server: OnlyServer = None,
-    run: RunName = "latest",
-    limit: Annotated[int, typer.Option(min=0, help="How many texts the model is asked about at most.")] = 100,
-    as_json: AsJsonDocument = False,
-) -> None:
+@click.command()
+@only_server_argument
+@run_option
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=100, help="How many texts the model is asked about at most."
+)
+@json_document_option
+def judge(*, server: str | None, run: str, limit: int, as_json: bool) -> None:
     """Ask a model about the texts of a run's servers, and compare its opinions with our findings.
 
     Off until you set HALLMARK_JUDGE_URL, HALLMARK_JUDGE_MODEL and, if needed, HALLMARK_JUDGE_KEY: any API compatible

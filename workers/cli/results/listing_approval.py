@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 from rich.table import Table
 
 from evidence.kinds import drift
@@ -16,11 +14,11 @@ from workers.cli.display.console import ExitCode, clean_text, exit_with_error, m
 from workers.cli.session import find_run, find_server, open_read_store
 
 
-def approve(
-    server: Annotated[str, typer.Argument(metavar="SERVER", help="Id, reference, name or part of one.")],
-    note_: Annotated[str, typer.Option("--note", help="Why the changes are acceptable.")] = "",
-    by: operator.By = "",
-) -> None:
+@click.command()
+@click.argument("server", help="Id, reference, name or part of one.")
+@click.option("--note", "note_", default="", show_default=False, help="Why the changes are acceptable.")
+@operator.by_option
+def approve(server: str, note_: str, by: str) -> None:
     """Approve the listing of a server in the newest published run. Later changes are compared with it.
 
     An alarming change (a tool that only read and now deletes, text that instructs the model) is a finding in every run
@@ -41,7 +39,7 @@ def approve(
         seen = Drift.parse(content.body)
         if seen.baseline == seen.listing:
             print_note(f"{found.ref}: nothing changed since the approved listing")
-            raise typer.Exit(ExitCode.OK)
+            raise click.exceptions.Exit(ExitCode.OK)
         print_data(_table(seen.changes))
         at = operator.read_clock()
         store.put_approval(Approval(server=found.id, listing=seen.listing, at=at, who=who, note=note_))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from evidence.model import Server
 from evidence.store import open_store
@@ -12,10 +12,8 @@ from workers.cli.error_boundary import explain_failures
 from workers.opt_outs import load_opt_outs
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
+@click.command()
 def mcp() -> None:
     """Serve published results as an MCP server on stdio.
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from evidence.store import Store
 from publish.site.static_report import NotShown, write_report
 from workers.cli.display.console import print_data, print_note
+from workers.cli.options import ANY_PATH
 from workers.cli.session import find_run, open_read_store
 from workers.clock import clock_at
 from workers.publication import listing_index
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def report(
-    run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")],
-    folder: Annotated[Path, typer.Argument(help="Folder of the report; an earlier report in it is replaced.")],
-) -> None:
+@click.command()
+@click.argument("run", help="Id of a run, the beginning of one, or `latest`.")
+@click.argument("folder", type=ANY_PATH, help="Folder of the report; an earlier report in it is replaced.")
+def report(run: str, folder: Path) -> None:
     """Write the newest published run as a static HTML report: the pages of the site as files, without JavaScript.
 
     Example: hallmark report latest ./report

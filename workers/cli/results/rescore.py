@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from evidence.store import RunRow, Store
 from publish.text.numbers import format_number, format_signed
@@ -24,26 +24,23 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.display.verdicts import format_change
-from workers.cli.options import AsJson, Rubrics
+from workers.cli.options import json_lines_option, rubric_option
 from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import find_run, open_read_store
 from workers.clock import clock_at
 from workers.rescoring import EvidenceExpired, RescoreResult, compare_runs, score_run_again
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
-
 SHIFTS = 3
 """Published ids shown for each changed score; --json has all."""
 
 
-@app.command(name="rescore")
-def rescore_run(
-    run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
-    rubric: Rubrics = None,
-    limit: Annotated[int, typer.Option(min=0, help="How many changes to print, the largest first.")] = 40,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@click.argument("run", default="latest", help="Id of a run, the beginning of one, or `latest`, the default.")
+@rubric_option
+@click.option("--limit", type=click.IntRange(min=0), default=40, help="How many changes to print, the largest first.")
+@json_lines_option
+def rescore_run(run: str, rubric: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Score a stored run again with the rules of this version, and print changed scores with their causes.
 
     No network is used and nothing is overwritten: the result is a new run that shares the evidence and pins the current
@@ -79,7 +76,7 @@ def rescore_run(
                 exit_with_error(str(error), ExitCode.NOTHING)
         found = sorted(compare_runs(store, source.run.id, result.run.id), key=_largest)
         _print(store, source, result, found, limit=limit, as_json=as_json)
-        raise typer.Exit(ExitCode.FAILURE if result.failed or not result.published else ExitCode.OK)
+        raise click.exceptions.Exit(ExitCode.FAILURE if result.failed or not result.published else ExitCode.OK)
 
 
 def _print(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from evidence.store import Stage
 from workers.cli.display.console import format_moment, make_table, print_data, print_json
-from workers.cli.options import AsJson, Limit
+from workers.cli.options import json_lines_option, limit_option
 from workers.cli.session import open_read_store
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def runs(
-    limit: Limit = 20,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@limit_option(20)
+@json_lines_option
+def runs(limit: int, as_json: bool) -> None:
     """List the runs, newest first.
 
     Example: hallmark runs --limit 5

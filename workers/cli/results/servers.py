@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -35,11 +35,9 @@ from workers.cli.display.console import (
 )
 from workers.cli.display.receipts import select_newest
 from workers.cli.display.verdicts import format_score
-from workers.cli.options import AsJson, Rubrics, RunName
+from workers.cli.options import json_lines_option, rubric_option, run_option
 from workers.cli.rubric_selection import find_rubric, select_receipts
 from workers.cli.session import find_run, open_read_store
-
-app = typer.Typer(add_completion=False)
 
 BATCH = 200
 MIN_COLUMN_WIDTH = 24
@@ -55,17 +53,17 @@ class Order(StrEnum):
     ABSENT = "absent"
 
 
-@app.command(name="list")
+@click.command()
+@run_option
+@rubric_option
+@click.option(
+    "--sort", type=click.Choice(Order, case_sensitive=False), default=Order.SCORE.value, help="Order of the list."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="How many. Default: all.")
+@click.option("--absent", metavar="REASON", help="Only servers not testable for this reason.")
+@json_lines_option
 def servers(
-    *,
-    run: RunName = "latest",
-    rubric: Rubrics = None,
-    sort: Annotated[Order, typer.Option(help="Order of the list.")] = Order.SCORE,
-    limit: Annotated[int | None, typer.Option(min=1, help="How many. Default: all.")] = None,
-    absent: Annotated[
-        str | None, typer.Option(metavar="REASON", help="Only servers not testable for this reason.")
-    ] = None,
-    as_json: AsJson = False,
+    *, run: str, rubric: tuple[str, ...], sort: Order, limit: int | None, absent: str | None, as_json: bool
 ) -> None:
     """List the servers of a run with their scores. Too little evidence gives a range and no score.
 
@@ -81,11 +79,11 @@ def servers(
     Those without a score come last.
     """
     reason = _reason(absent)
-    for name in rubric or ():
+    for name in rubric:
         find_rubric(name)  # report a wrong name before the database is opened
     with open_read_store() as store:
         run_id = find_run(store, run).run.id
-        rows = read_rows(store, run_id, rubric or ())
+        rows = read_rows(store, run_id, rubric)
         kept = [row for row in rows if reason is None or row[0].reason is reason]
         kept = sorted(kept, key=lambda row: _key(row[0], sort))[:limit]
         if as_json:

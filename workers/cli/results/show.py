@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 from publish.publication.run_export import server_as_json
 from scoring import receipt
 from workers.cli.display.console import ExitCode, exit_with_error, print_json, print_note
 from workers.cli.display.receipts import select_newest
 from workers.cli.display.server_page import show_server
-from workers.cli.options import AsJsonDocument, Rubrics, RunName
+from workers.cli.options import json_document_option, rubric_option, run_option
 from workers.cli.rubric_selection import select_receipts
 from workers.cli.session import LATEST, find_run, find_server, open_read_store
 from workers.retests.retest_requests import find_newest_run
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def show(
-    *,
-    server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that matches only one.")],
-    rubric: Rubrics = None,
-    run: RunName = "latest",
-    evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
-    details: Annotated[bool, typer.Option("--details", help="Every line instead of one row for each rule.")] = False,
-    as_json: AsJsonDocument = False,
-) -> None:
+@click.command()
+@click.argument("server", help="Id, reference or name of a server, or a part that matches only one.")
+@rubric_option
+@run_option
+@click.option("--evidence", is_flag=True, help="Also show what was observed.")
+@click.option("--details", is_flag=True, help="Every line instead of one row for each rule.")
+@json_document_option
+def show(*, server: str, rubric: tuple[str, ...], run: str, evidence: bool, details: bool, as_json: bool) -> None:
     """Show the receipts of one server: what gained and cost points, where, and why.
 
     Examples:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
+import click
 from msgspec.structs import asdict
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -33,17 +33,16 @@ from workers.observability.run_statistics import OBSERVED_LABEL, RunStatistics, 
 from workers.observability.status import NotInstalled, StatusReader, SystemStatus, Unavailable
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
-
 _MOST_OUTCOMES: Final = 20
 
 
-@app.command()
-def status(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line and query.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Refresh until Ctrl-C.")] = False,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two refreshes with --watch.")] = 2.0,
-) -> None:
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line and query.")
+@click.option("--watch", is_flag=True, help="Refresh until Ctrl-C.")
+@click.option(
+    "--every", type=click.FloatRange(min=0.1), default=2.0, help="Seconds between two refreshes with --watch."
+)
+def status(as_json: bool, watch: bool, every: float) -> None:
     """Show the status of runs live: stages with rate and remaining time, outcomes, queues and workers.
 
     Problems come first, each with what to do.
@@ -62,7 +61,7 @@ def status(
             statuses = _read_statuses(reader, every if watch else None)
             last = _emit_all(statuses) if as_json else _show_all(statuses, live=watch)
     if any(problem.open for problem in find_problems(last)):
-        raise typer.Exit(ExitCode.FAILURE)
+        raise click.exceptions.Exit(ExitCode.FAILURE)
 
 
 def _read_statuses(reader: StatusReader, every: float | None) -> Iterator[SystemStatus]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 from rich.table import Table
 
 from publish.datasets.snapshot.manifest import NotASnapshot
@@ -29,29 +29,23 @@ from workers.cli.display.console import (
 )
 from workers.cli.display.progress_counter import show_progress
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJsonDocument
-
-app = typer.Typer(add_completion=False)
+from workers.cli.options import ANY_PATH, json_document_option
 
 _MOST = 50
 _CODES = ", ".join(f"{int(fault)} {fault.word.replace('_', ' ')}" for fault in ProblemKind)
 
 
-@app.command(
+@click.command(
     epilog="Exit codes: 0 no problems, 1 Hallmark failed, 2 wrong usage or no snapshot, else the lowest code of the "
     f"problems: {_CODES}."
 )
-def verify(
-    dataset: Annotated[Path, typer.Argument(metavar="DIR|ZIP", help="Folder or archive of a snapshot.")],
-    *,
-    key: Annotated[
-        str | None, typer.Option(metavar="PUBKEY", help="Check the signature with this public key: a file or the key.")
-    ] = None,
-    processes: Annotated[
-        int | None, typer.Option(min=1, max=64, help="Processes that recompute scores. Default: one per core.")
-    ] = None,
-    as_json: AsJsonDocument = False,
-) -> None:
+@click.argument("dataset", metavar="DIR|ZIP", type=ANY_PATH, help="Folder or archive of a snapshot.")
+@click.option("--key", metavar="PUBKEY", help="Check the signature with this public key: a file or the key.")
+@click.option(
+    "--processes", type=click.IntRange(min=1, max=64), help="Processes that recompute scores. Default: one per core."
+)
+@json_document_option
+def verify(dataset: Path, *, key: str | None, processes: int | None, as_json: bool) -> None:
     """Check a dataset with nothing but its files: digests, signature, rows, methodology, and every score recomputed.
 
     It uses no network and no database. An archive is unpacked into a temporary folder. Scores from private evidence are
@@ -76,7 +70,7 @@ def verify(
             print_json(_document(report))
         else:
             _print(report, is_keyed=known is not None)
-    raise typer.Exit(report.code)
+    raise click.exceptions.Exit(report.code)
 
 
 def _document(report: VerificationReport) -> dict[str, Any]:

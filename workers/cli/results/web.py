@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import socket
 from ipaddress import ip_address
-from typing import Annotated
 
-import typer
+import click
 
 from workers.cli.display.console import exit_with_error, open_stderr, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import SITE, require_extra
 from workers.settings.environment import Settings
 
-app = typer.Typer(add_completion=False)
-
 _BACKLOG = 2048
 
 
-@app.command()
-def web(
-    *,
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0: all addresses of the machine.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any free port.")] = 8080,
-    processes: Annotated[int, typer.Option(min=1, max=64, help="Number of server processes.")] = 1,
-) -> None:
+@click.command()
+@click.option("--host", default="127.0.0.1", help="Address to listen at; 0.0.0.0: all addresses of the machine.")
+@click.option(
+    "--port", type=click.IntRange(min=0, max=65_535), default=8080, help="Port to listen at; 0: any free port."
+)
+@click.option("--processes", type=click.IntRange(min=1, max=64), default=1, help="Number of server processes.")
+def web(*, host: str, port: int, processes: int) -> None:
     """Serve the site, the API and the badges of published results, until Ctrl-C.
 
     It reads the database of the settings; after `hallmark run` nothing else is needed. Pages are updated when another

@@ -16,12 +16,12 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from tests.processes import children
 from tests.servers import preloaded
 from tests.workers.sites import heard
-from workers.cli.results.web import app
+from workers.cli.results.web import web
 from workers.settings.environment import Settings
 from workers.web import processes
 from workers.web.processes import SiteStartFailed, serve_by_processes
@@ -109,7 +109,7 @@ def test_several_processes_refuse_a_port_that_another_process_uses(tmp_path: Pat
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        result = CliRunner().invoke(app, ["--port", str(port), "--processes", "2"])
+        result = CliRunner().invoke(web, ["--port", str(port), "--processes", "2"])
     assert result.exit_code == 1
     assert f"cannot listen at port {port}" in result.output
 
@@ -118,7 +118,7 @@ def test_a_port_that_is_taken_is_said_at_once(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("HALLMARK_HOME", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        result = CliRunner().invoke(app, ["--port", str(port)])
+        result = CliRunner().invoke(web, ["--port", str(port)])
     assert result.exit_code == 1
     assert f"cannot listen at port {port}" in result.output
     assert not (tmp_path / "hallmark.db").exists()

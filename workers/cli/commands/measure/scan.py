@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Final
 
-import typer
-from typer.core import TyperCommand
+import click
 
 from workers.cli.measure.scan_options import FailOn, Format
-from workers.cli.options import Rubrics
-
-app = typer.Typer(add_completion=False)
+from workers.cli.options import ANY_PATH, rubric_option
 
 _COMMAND: Final = "hallmark.command"
 
@@ -23,119 +20,121 @@ def _points(text: str) -> Decimal:
     except InvalidOperation:
         points = Decimal("NaN")
     if not points.is_finite():
-        raise typer.BadParameter(f"expected a number such as 75, found {text!r}")
+        raise click.BadParameter(f"expected a number such as 75, found {text!r}")
     return points
 
 
-class _ScanCommand(TyperCommand):
+class _ScanCommand(click.Command):
     """Separates the words after `--`, which are the command line of the server."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
             cut = args.index("--")
             ctx.meta[_COMMAND] = args[cut + 1 :]
             args = args[:cut]
         return super().parse_args(ctx, args)
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND ...]"]
 
 
-@app.command(cls=_ScanCommand)
+@click.command(cls=_ScanCommand)
+@click.pass_context
+@click.argument(
+    "target",
+    required=False,
+    help="A URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE, the folder of a project, a .tgz, .tar.gz "
+    "or .whl file, or a server.json.",
+)
+@click.option("--from", "source", metavar="FILE", type=ANY_PATH, help="Score saved evidence or a capture offline.")
+@rubric_option
+@click.option(
+    "--fail-under",
+    metavar="N",
+    type=_points,
+    help="Exit 4 when a chosen rubric (or the default) scores below N or has too little evidence.",
+)
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FailOn, case_sensitive=False),
+    help="Exit 4 when a MUST, or also a SHOULD, of the protocol is violated (must, should), or when there is a "
+    "finding of this severity or above (high, medium, low). Repeatable. Default: never.",
+)
+@click.option(
+    "--baseline", metavar="FILE", type=ANY_PATH, help="Accept the findings in this file; report stale entries."
+)
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    type=ANY_PATH,
+    help="Accept all findings of now in this file; known reasons stay.",
+)
+@click.option("--allow-private", is_flag=True, help="Also contact loopback and private addresses.")
+@click.option("--no-sandbox", is_flag=True, help="Run the command after -- without a sandbox, with all your rights.")
+@click.option(
+    "--network",
+    metavar="allow:HOST[:PORT]|stub:HOST[:PORT]",
+    multiple=True,
+    help="Let the server in the sandbox reach this host over TLS, through a proxy named in its environment, or "
+    "answer for the host with an empty JSON object. Repeatable. Default: no network.",
+)
+@click.option("--anyway", is_flag=True, help="Also contact a server that has opted out.")
+@click.option("--full/--core", default=True, help="Send all test requests (at most 65), or those of a nightly run (7).")
+@click.option("--official-client", is_flag=True, help="Also connect with the official SDK's client (10 requests more).")
+@click.option(
+    "--deadline",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    help="Stop after this time and score what was collected. Installing a package has its own limits. "
+    "Default: 60, for a project 180.",
+)
+@click.option(
+    "--save",
+    "--transcript",
+    "save_to",
+    metavar="FILE",
+    type=ANY_PATH,
+    help="Save requests and answers, to score them again with --from.",
+)
+@click.option("--evidence", is_flag=True, help="Like --verbose, plus all observations.")
+@click.option("--verbose", "-v", is_flag=True, help="Print the receipts of all methodologies and every check.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(Format, case_sensitive=False),
+    default=Format.TEXT.value,
+    help="Format of the output on stdout.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json; docs/schemas/scan.json describes it.")
+@click.option("--sarif", "sarif_file", metavar="FILE", type=ANY_PATH, help="Also write the findings as SARIF 2.1.0.")
+@click.option(
+    "--junit", "junit_file", metavar="FILE", type=ANY_PATH, help="Also write the verdict of every check as JUnit XML."
+)
 def scan(
-    ctx: typer.Context,
+    ctx: click.Context,
     *,
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            help="A URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE, the folder of a project, a .tgz, .tar.gz "
-            "or .whl file, or a server.json."
-        ),
-    ] = None,
-    source: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline.")
-    ] = None,
-    rubric: Rubrics = None,
-    fail_under: Annotated[
-        Decimal | None,
-        typer.Option(
-            parser=_points,
-            metavar="N",
-            help="Exit 4 when a chosen rubric (or the default) scores below N or has too little evidence.",
-        ),
-    ] = None,
-    fail_on: Annotated[
-        list[FailOn] | None,
-        typer.Option(
-            "--fail-on",
-            help="Exit 4 when a MUST, or also a SHOULD, of the protocol is violated (must, should), or when there is a "
-            "finding of this severity or above (high, medium, low). Repeatable. Default: never.",
-        ),
-    ] = None,
-    baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", metavar="FILE", help="Accept the findings in this file; report stale entries."),
-    ] = None,
-    write_baseline: Annotated[
-        Path | None,
-        typer.Option(
-            "--write-baseline", metavar="FILE", help="Accept all findings of now in this file; known reasons stay."
-        ),
-    ] = None,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
-    ] = False,
-    no_sandbox: Annotated[
-        bool, typer.Option("--no-sandbox", help="Run the command after -- without a sandbox, with all your rights.")
-    ] = False,
-    network: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="allow:HOST[:PORT]|stub:HOST[:PORT]",
-            help="Let the server in the sandbox reach this host over TLS, through a proxy named in its environment, or "
-            "answer for the host with an empty JSON object. Repeatable. Default: no network.",
-        ),
-    ] = None,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Also contact a server that has opted out.")] = False,
-    full: Annotated[
-        bool,
-        typer.Option("--full/--core", help="Send all test requests (at most 65), or those of a nightly run (7)."),
-    ] = True,
-    official_client: Annotated[
-        bool, typer.Option("--official-client", help="Also connect with the official SDK's client (10 requests more).")
-    ] = False,
-    deadline: Annotated[
-        float | None,
-        typer.Option(
-            min=1,
-            metavar="SECONDS",
-            help="Stop after this time and score what was collected. Installing a package has its own limits. "
-            "Default: 60, for a project 180.",
-        ),
-    ] = None,
-    save_to: Annotated[
-        Path | None,
-        typer.Option(
-            "--save",
-            "--transcript",
-            metavar="FILE",
-            help="Save requests and answers, to score them again with --from.",
-        ),
-    ] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="Like --verbose, plus all observations.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print the receipts of all methodologies and every check.")
-    ] = False,
-    form: Annotated[Format, typer.Option("--format", help="Format of the output on stdout.")] = Format.TEXT,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="The same as --format json; docs/schemas/scan.json describes it.")
-    ] = False,
-    sarif_file: Annotated[
-        Path | None, typer.Option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
-    ] = None,
-    junit_file: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the verdict of every check as JUnit XML.")
-    ] = None,
+    target: str | None,
+    source: Path | None,
+    rubric: tuple[str, ...],
+    fail_under: Decimal | None,
+    fail_on: tuple[FailOn, ...],
+    baseline: Path | None,
+    write_baseline: Path | None,
+    allow_private: bool,
+    no_sandbox: bool,
+    network: tuple[str, ...],
+    anyway: bool,
+    full: bool,
+    official_client: bool,
+    deadline: float | None,
+    save_to: Path | None,
+    evidence: bool,
+    verbose: bool,
+    form: Format,
+    as_json: bool,
+    sarif_file: Path | None,
+    junit_file: Path | None,
 ) -> None:
     """Measure one server now and print its verdict and what to fix. Nothing is stored unless you give --save.
 
@@ -177,7 +176,7 @@ def scan(
         source=source,
         rubric=rubric,
         fail_under=fail_under,
-        fail_on=fail_on or (),
+        fail_on=fail_on,
         baseline=baseline,
         write_baseline=write_baseline,
         allow_private=allow_private,
