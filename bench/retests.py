@@ -26,7 +26,7 @@ from evidence.model import ServerId
 from evidence.store import RunState, Store, open_store
 from workers.retests import retest_requests
 from workers.retests.retest_requests import RetestAccepted
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 CLOCK = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NIGHT = f"{CLOCK:%Y%m%d}T030000Z-nightly"
@@ -103,7 +103,7 @@ def _wait_for_night(store: Store, deployment: Deployment) -> None:
 
 def _retest(store: Store, servers: Sequence[ServerId], together: int, folder: Path) -> list[dict[str, Any]]:
     """Request the re-tests one after the other, a limited number at a time; return their outcomes."""
-    settings = Settings(home=folder, retests_per_client=10_000)
+    settings = read_settings(home=folder, retests_per_client=10_000)
     waiting, under_way, done = list(servers), dict[str, float](), list[dict[str, Any]]()
     while waiting or under_way:
         while waiting and len(under_way) < together:

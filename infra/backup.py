@@ -21,7 +21,7 @@ from pathlib import Path
 from sqlalchemy.engine import URL, make_url
 
 from evidence.store import StoreError, open_store
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 SUFFIXES = {"sqlite": ".db", "postgresql": ".dump"}
 
@@ -36,7 +36,7 @@ def main(words: list[str] | None = None) -> int:
     restoring = parts.add_parser("restore", help="restore a backup into the empty database of the settings")
     restoring.add_argument("file", type=Path)
     options = parser.parse_args(words)
-    url = make_url(Settings().store_url)
+    url = make_url(read_settings().store_url)
     try:
         if options.part == "save":
             print(save_backup(url, options.folder, keep=options.keep))

@@ -32,7 +32,7 @@ from workers.coordination.broker import make_queue
 from workers.nightly.actions import DATABASE_ACTION
 from workers.observability.task_times import TaskTimer
 from workers.observability.tracing import start_tracing, stop_tracing
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 _DATABASE_TRIES: Final = 20
 _DATABASE_PAUSE: Final = 3.0
@@ -42,7 +42,7 @@ _LONGEST_REASON: Final = 300
 @cache
 def worker_settings() -> Settings:
     """The settings of this process, read once."""
-    return Settings()
+    return read_settings()
 
 
 def celery_configuration() -> dict[str, Any]:
@@ -51,7 +51,7 @@ def celery_configuration() -> dict[str, Any]:
     soft, hard = (limit.total_seconds() for limit in mine.task_limits)
     long_soft, long_hard = (limit.total_seconds() for limit in mine.long_task_limits)
     return {
-        "broker_url": mine.redis_url.get_secret_value(),
+        "broker_url": mine.redis_url.reveal(),
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "broker_transport_options": {"visibility_timeout": mine.visibility_timeout.total_seconds()},
@@ -175,7 +175,7 @@ def is_stopping() -> bool:
 
 @cache
 def _timer() -> TaskTimer:
-    return TaskTimer(worker_settings().redis_url.get_secret_value())
+    return TaskTimer(worker_settings().redis_url.reveal())
 
 
 def _begin_time(**_: object) -> None:

@@ -105,7 +105,7 @@ def open_judge(settings: Settings) -> Judge:
     address = JudgeAddress(
         url=settings.judge_url,
         model=settings.judge_model,
-        key=settings.judge_key.get_secret_value(),
+        key=settings.judge_key.reveal(),
         user_agent=settings.user_agent,
     )
     if settings.judge == BUILT_IN:

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, TypeAlias, cast
 
 import structlog
-from pydantic import SecretStr
 from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
 from workers.lossy_stderr import tolerate_full_stderr
+from workers.settings.secret import HIDDEN, Secret
 
 Log: TypeAlias = FilteringBoundLogger
 
@@ -34,7 +34,6 @@ LIBRARY_EVENT = "library_logged"
 FOLDED_SECONDS = 60.0
 
 _MOST_FOLDED = 1_000
-_HIDDEN = "**********"
 _SECRET_WORDS = ("authorization", "password", "secret", "token", "cookie", "api_key", "apikey")
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
 _LONGEST_MESSAGE = 1_000
@@ -84,8 +83,8 @@ def list_frames(error: BaseException) -> list[str]:
 
 
 def hide_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Mask every value that is a SecretStr or whose key names a credential."""
-    return {key: _HIDDEN if _is_secret(key, value) else value for key, value in event.items()}
+    """Mask every value that is a Secret or whose key names a credential."""
+    return {key: HIDDEN if _is_secret(key, value) else value for key, value in event.items()}
 
 
 class _LibraryLines(logging.Formatter):
@@ -165,7 +164,7 @@ def _plain(text: str) -> str:
 
 
 def _is_secret(key: str, value: Any) -> bool:
-    return isinstance(value, SecretStr) or any(word in key.lower() for word in _SECRET_WORDS)
+    return isinstance(value, Secret) or any(word in key.lower() for word in _SECRET_WORDS)
 
 
 def _common() -> list[Processor]:

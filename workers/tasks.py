@@ -200,7 +200,7 @@ def _do(step: Step, *, migrate: bool = False) -> None:
         clock = clock_at(mine.clock)
         own = LocalHostFailures(clock, mine.host_failures, mine.host_rest)
         with watch_soft_limit() as is_over:
-            async with Redis.from_pool(open_shared_pool(mine.redis_url.get_secret_value())) as redis:
+            async with Redis.from_pool(open_shared_pool(mine.redis_url.reveal())) as redis:
                 # A visit takes at most its own time limit and the longest pause that a host may ask for.
                 longest = mine.server_timeout + MAX_PAUSE
                 ledger = SharedRequestLedger(redis, clock.monotonic)

@@ -27,7 +27,7 @@ from tests.servers.loopback_app import on_loopback
 from workers.context import open_context
 from workers.event_loop import run_coroutine
 from workers.retests import execution
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 from workers.web.app import create_app
 
 LIVE = 5
@@ -93,7 +93,7 @@ def open_shop(home: Path) -> Iterator[Shop]:
 
         def app(address: str) -> Any:
             settings.append(
-                Settings(
+                read_settings(
                     home=home,
                     web_url=address,
                     web_rate=0,

@@ -14,7 +14,7 @@ from workers.context import open_context
 from workers.event_loop import run_coroutine
 from workers.progress import StageStatus
 from workers.runs.options import RunOptions
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 if "GATE" in os.environ:
     from tests.functional import gated_servers  # noqa: F401
@@ -26,7 +26,7 @@ class Lines:
 
 
 async def main(source: str) -> None:
-    settings = Settings()
+    settings = read_settings()
     log.configure_logging(settings.log_level, settings.log_format)
     async with open_context(settings) as ctx:
         _say("started")

@@ -27,7 +27,7 @@ from tests.servers.grounds import Website, website
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 from workers.community import client_limits
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 pytestmark = pytest.mark.xdist_group("functional-people")
 
@@ -82,7 +82,7 @@ def hooked(store: Store, name: str, site: Website) -> Webhook:
 
 
 def test_a_deployment_finds_proofs_and_sends_changes(people_only: Cluster, site: Website) -> None:
-    settings = Settings(home=Path(people_only.environment["HALLMARK_HOME"]), secret_salt=SALT, allow_private=True)
+    settings = read_settings(home=Path(people_only.environment["HALLMARK_HOME"]), secret_salt=SALT, allow_private=True)
     with opened(people_only.url) as store:
         store.migrate()
         server = two_nights(store, f"{site.url}/mcp")

@@ -17,7 +17,7 @@ from tests.functional.processes import NIGHTLY, PATIENCE, comparable, environmen
 from tests.servers import preloaded
 from workers.retests import retest_requests
 from workers.retests.retest_requests import RetestAccepted
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 pytestmark = pytest.mark.xdist_group("functional-celery-nights")
 
@@ -41,7 +41,7 @@ def test_rows_become_results_and_the_night_stays_what_it_was(cluster: Cluster, t
     cluster.start_worker()
     cluster.start_beat()
     night = cluster.wait_until_published()
-    settings = Settings(home=tmp_path, secret_salt="of this test")
+    settings = read_settings(home=tmp_path, secret_salt="of this test")
     with opened(cluster.url) as store:
         known = store.find_servers(store.list_planned_servers(NIGHTLY))
         servers = [one.id for one in known if one.targets and one.targets[0].type.is_remote][:3]

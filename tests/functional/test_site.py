@@ -6,21 +6,21 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from evidence.store import StoreUnavailable, open_store
 from evidence.store.database import Database
 from tests.servers.postgres import PostgresServer, postgres_server
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
+from workers.settings.secret import Secret
 from workers.web.app import bound_store_url, create_app
 
 
 def settings(server: PostgresServer, folder: Path, patience: timedelta = timedelta(minutes=5)) -> Settings:
-    return Settings(
+    return read_settings(
         home=folder,
-        database_url=SecretStr(server.create_database()),
+        database_url=Secret(server.create_database()),
         web_rate=0,
         web_query_time=patience,
     )

@@ -35,7 +35,7 @@ from tests.publish.site.test_server_findings import RULE, poisoned
 from tests.servers.loopback_app import on_loopback
 from tests.servers.nginx import REQUIRED, cache_before, nginx
 from workers.publication import listing_index
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 from workers.web.app import create_app
 
 NIGHT = night(0)
@@ -92,10 +92,10 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
     plain, found = samples.dossiers(1)[0], poisoned()
     put(store, NIGHT, [plain, found], [card for one in (plain, found) for card in judged(one)])
     store.put_findings(find_private_findings(found, judged(found)), NIGHT.as_of)
-    settings = Settings(home=folder, web_rate=0)
+    settings = read_settings(home=folder, web_rate=0)
     behind = Behind(httpx.Client(), store, settings, plain, found)
     with (
-        on_loopback(lambda at: behind.counting(create_app(settings.model_copy(update={"web_url": at})))) as site,
+        on_loopback(lambda at: behind.counting(create_app(replace(settings, web_url=at)))) as site,
         cache_before(urlsplit(site).port or 0, folder) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}") as behind.client,
     ):

@@ -38,7 +38,7 @@ from workers import schedule
 from workers.cli.app import SUBCOMMANDS, load_command
 from workers.log import LIBRARY_EVENT
 from workers.observability.metrics import list_exposed_names
-from workers.settings.environment import VARIABLE_PREFIX, Settings
+from workers.settings.environment import Settings, name_variable
 
 STARTED = started()
 STARTING_PACKAGES = {"sandbox", "retest"}
@@ -103,7 +103,7 @@ def test_there_is_one_beat_and_one_health_app_everywhere() -> None:
 
 
 def test_every_variable_is_a_setting() -> None:
-    known = {f"{VARIABLE_PREFIX}{name}".upper() for name in Settings.model_fields}
+    known = {name_variable(name) for name in Settings.__struct_fields__}
     # The Action has a variable of its own, and the tests know HALLMARK_REQUIRE.
     unknown = {
         (name, variable)
@@ -148,7 +148,7 @@ def test_every_event_of_the_guide_is_logged() -> None:
     code = "".join(path.read_text() for folder in ("workers", "crawler") for path in (ROOT / folder).rglob("*.py"))
     logged = set(re.findall(r'(?:log|log\(\))\.(?:info|warning|error)\(\s*"([a-z_]+)"', code))
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", guide))
-    settings = set(Settings.model_fields)
+    settings = set(Settings.__struct_fields__)
     reasons = {reason.value for reason in Reason}
     others = {LIBRARY_EVENT, "pivot_root"} | list_exposed_names()  # of these the second is a system call
     assert named - logged - settings - reasons <= others

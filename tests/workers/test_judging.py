@@ -26,7 +26,7 @@ from workers.judging import (
     list_entries,
 )
 from workers.judging import open_judge as open_judge_of
-from workers.settings.environment import InvalidSetting, Settings
+from workers.settings.environment import InvalidSetting, read_settings
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -168,7 +168,7 @@ def test_the_agreement_counts_only_what_both_decided() -> None:
 )
 def test_without_a_plain_address_and_a_known_judge_there_is_none(members: dict[str, str]) -> None:
     with pytest.raises(InvalidSetting):
-        open_judge_of(Settings(**members))
+        open_judge_of(read_settings(**members))
 
 
 def test_a_plug_in_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,5 +179,5 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) 
             return lambda address: Scripted(model=address.model)
 
     monkeypatch.setattr("workers.judging.entry_points", lambda *, group, name: [Point()] if name == "mine" else [])
-    found = open_judge_of(Settings(judge="mine", judge_url="http://x/v1", judge_model="z"))
+    found = open_judge_of(read_settings(judge="mine", judge_url="http://x/v1", judge_model="z"))
     assert found.model_digest == "z" * 64

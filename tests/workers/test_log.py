@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import structlog
-from pydantic import SecretStr
 
 from crawler.http.deadlines import isolate_shared_work
 from evidence.model import Observed, Server, Trigger
@@ -20,6 +19,7 @@ from evidence.store import Stage
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import log, pipeline, schedule
 from workers.runs.options import RunOptions
+from workers.settings.secret import Secret
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,7 +34,7 @@ def as_before() -> Iterator[None]:
 def test_credentials_are_blanked_whatever_they_are_called(capsys: pytest.CaptureFixture[str], form: str) -> None:
     log.configure_logging("info", form)  # type: ignore[arg-type]
     log.get_log(github_token="hunter2").info(
-        "asked", Authorization="hunter2", password="hunter2", url=SecretStr("hunter2")
+        "asked", Authorization="hunter2", password="hunter2", url=Secret("hunter2")
     )
     out, err = capsys.readouterr()
     assert out == ""

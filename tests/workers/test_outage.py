@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import pytest
-from pydantic import ValidationError
 
 from evidence.kinds import samples
 from evidence.model import Absent, Dossier, Observed, Reason
@@ -22,6 +21,7 @@ from workers import embedded
 from workers.context import open_context
 from workers.embedded import RunResult
 from workers.runs.options import RunOptions
+from workers.settings.environment import InvalidSetting
 
 Ran: TypeAlias = tuple[RunResult, Mapping[str, Dossier], Sequence[StoredScorecard]]
 
@@ -100,5 +100,5 @@ def test_dead_servers_are_unreachable_while_a_canary_answers(tmp_path: Path) -> 
 
 
 def test_a_canary_that_is_no_host_is_refused_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(ValidationError, match="expected HOST or HOST:PORT"):
+    with pytest.raises(InvalidSetting, match="HALLMARK_CANARIES: expected HOST or HOST:PORT"):
         settings(tmp_path, canaries=("https://canary.example/",))

@@ -9,11 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from tests.workers.world import settings
 from workers import celery_app, schedule
-from workers.settings.environment import Settings
+from workers.settings.environment import InvalidSetting, read_settings
 from workers.shutdown import watch_soft_limit
 
 
@@ -29,12 +28,12 @@ from workers.shutdown import watch_soft_limit
 def test_a_task_that_could_outlive_its_message_is_refused_at_the_start(
     tmp_path: Path, changes: dict[str, timedelta]
 ) -> None:
-    with pytest.raises(ValidationError, match=r"visibility_timeout is .* expected more than"):
+    with pytest.raises(InvalidSetting, match=r"HALLMARK_VISIBILITY_TIMEOUT is .* expected more than"):
         settings(tmp_path, **changes)
 
 
 def test_every_task_has_limits_below_the_visibility_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = Settings()
+    mine = read_settings()
     monkeypatch.setattr(celery_app, "worker_settings", lambda: mine)
     conf = celery_app.celery_configuration()
     visible = conf["broker_transport_options"]["visibility_timeout"]

@@ -18,7 +18,7 @@ from evidence.kinds.samples import Sample
 from evidence.model import Absent, Dossier, Observed, Record, Server, ServerRef, Status, Target, TargetType
 from workers.context import AvailabilitySampler, Context, open_context
 from workers.runs.pins import VersionedCollector
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
 
@@ -188,7 +188,7 @@ class World:
 def settings(home: Path, **changes: object) -> Settings:
     known: dict[str, object] = {"home": home, "cache": home / "cache", "clock": NIGHT, "commit": "test"}
     known |= {"stop_grace": 0.2, "sources": (), "retries": 0, "canaries": ()}
-    return Settings(**(known | changes))  # type: ignore[arg-type]
+    return read_settings(**(known | changes))  # type: ignore[arg-type]
 
 
 def context(home: Path, world: World, **changes: object) -> AbstractAsyncContextManager[Context]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-from pydantic import ValidationError
 
 from evidence.store import NotMigrated, StoreError, StoreUnavailable
 from workers.cli.display.console import ExitCode, exit_with_error
@@ -20,8 +19,6 @@ def explain_failures() -> Iterator[None]:
     """Turn exceptions that the user can act on into a message; bugs keep their traceback."""
     try:
         yield
-    except ValidationError as error:
-        exit_with_error(_settings(error), ExitCode.USAGE)
     except (InvalidSetting, InvalidSalt) as error:
         exit_with_error(str(error), ExitCode.USAGE)
     except NotMigrated as error:
@@ -72,13 +69,3 @@ def _os_error_message(error: OSError) -> str:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"{message}. Free some space, or set HALLMARK_HOME or HALLMARK_CACHE to another folder"
     return message
-
-
-def _settings(error: ValidationError) -> str:
-    found = (
-        f"HALLMARK_{'.'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False)
-    )
-    return (
-        "a setting is not valid:\n" + "\n".join(f"  {line}" for line in found) + "\n`hallmark settings` explains each"
-    )

@@ -10,7 +10,7 @@ from workers.cli.display.console import ExitCode, exit_with_error
 from workers.cli.error_boundary import explain_failures
 from workers.clock import clock_at
 from workers.publication.finding_disclosure import read_login_name
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 by_option = click.option(
     "--by", default="", show_default=False, help="Who decides. Default: your login name, unless you are root."
@@ -30,4 +30,4 @@ def find_decider(by: str) -> str:
 
 def read_clock() -> datetime:
     with explain_failures():
-        return clock_at(Settings().clock).wall()
+        return clock_at(read_settings().clock).wall()

@@ -12,7 +12,7 @@ from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.log import configure_logging
 from workers.runs.rescore_origin import is_rescored
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, is_set, read_settings
 
 if TYPE_CHECKING:
     from evidence.store import Store
@@ -24,7 +24,7 @@ _WHOLE = (Trigger.NIGHTLY, Trigger.LOCAL)  # a re-test covers one server
 
 def configure_command_logging(settings: Settings, level: str = "warning") -> None:
     """Log events of `level` and above, which keeps the output readable, unless the settings have a level."""
-    chosen = settings.log_level if "log_level" in settings.model_fields_set else level
+    chosen = settings.log_level if is_set("log_level") else level
     configure_logging(chosen, settings.log_format)
 
 
@@ -37,7 +37,7 @@ def open_read_store(*, make: bool = False) -> Iterator[Store]:
     from evidence.store import open_store  # noqa: PLC0415  with the tables, which a scan does not need
 
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         if settings.database_url is None and make:
             settings.home.mkdir(parents=True, exist_ok=True)
         elif settings.database_url is None and not (settings.home / "hallmark.db").exists():

@@ -53,7 +53,7 @@ _UNCHECKED_FACTOR: Final = 4
 async def open_proof_client(settings: Settings, clock: Clock) -> AsyncIterator[ProofFinder]:
     """A finder of proofs over guarded HTTP, DNS and GitHub."""
     engine = HttpEngine(user_agent=settings.user_agent, guard=AddressGuard(allow_private=settings.allow_private))
-    tokens = [token.get_secret_value() for token in settings.github_tokens]
+    tokens = [token.reveal() for token in settings.github_tokens]
     github = GitHub(settings.github_api, tokens, now=clock.now, user_agent=settings.user_agent)
     try:
         yield ProofFinder(engine, github)

@@ -29,5 +29,5 @@ def read_community_limits(settings: Settings) -> CommunityLimits:
 
 def derive_key(settings: Settings, purpose: str) -> bytes:
     """The key of this installation for a purpose; machines with the same salt derive the same key."""
-    salt = read_secret_salt(settings.home, settings.secret_salt.get_secret_value())
+    salt = read_secret_salt(settings.home, settings.secret_salt.reveal())
     return hmac.digest(salt, _PURPOSE + purpose.encode(), sha256)

@@ -44,7 +44,7 @@ def make_task_lock(settings: Settings) -> TaskLock:
 
     @asynccontextmanager
     async def take(name: str) -> AsyncIterator[bool]:
-        async with Redis.from_url(settings.redis_url.get_secret_value()) as redis:
+        async with Redis.from_url(settings.redis_url.reveal()) as redis:
             lock = redis.lock(f"hallmark:turn:{name}", timeout=LOCK_SECONDS, blocking=False)
             if not await _acquire(redis, lock):
                 yield False
@@ -86,7 +86,7 @@ class CeleryTaskQueues:
 
     def __init__(self, app: Celery, settings: Settings, version: str) -> None:
         self._app = app
-        self._url = settings.redis_url.get_secret_value()
+        self._url = settings.redis_url.reveal()
         self._expires = settings.visibility_timeout.total_seconds()
         self._version = version
 

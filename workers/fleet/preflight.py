@@ -17,7 +17,7 @@ from crawler import sandbox
 from evidence.store import StoreError, open_store
 from workers import schedule
 from workers.fleet.plan import BEAT, HOST
-from workers.settings.environment import VARIABLE_PREFIX, Settings, read_tool_environment
+from workers.settings.environment import DEFAULT_BROKER, VARIABLE_PREFIX, Settings, read_tool_environment
 
 _ANSWER_SECONDS: Final = 5
 _PROCESSES: Final = Path("/proc")
@@ -37,7 +37,7 @@ def check_broker(settings: Settings) -> None:
     seconds = _ANSWER_SECONDS
     try:
         with Redis.from_url(
-            settings.redis_url.get_secret_value(), socket_connect_timeout=seconds, socket_timeout=seconds
+            settings.redis_url.reveal(), socket_connect_timeout=seconds, socket_timeout=seconds
         ) as client:
             client.ping()
     except (RedisError, ValueError, OSError) as error:
@@ -101,7 +101,7 @@ def prepare_sandbox(settings: Settings, queues: Sequence[str]) -> str:
 
 def check_single_beat(settings: Settings) -> None:
     """Raise NotReady when a beat of the same Redis runs on this machine; found only where /proc shows it."""
-    if found := find_beats(settings.redis_url.get_secret_value()):
+    if found := find_beats(settings.redis_url.reveal()):
         raise NotReady(
             f"expected no other beat for this Redis on this machine, found process {', '.join(map(str, found))}. "
             "Stop it or the fleet that started it, or start only workers: --no-beat"
@@ -135,8 +135,7 @@ def _is_beat(words: Sequence[bytes]) -> bool:
 
 def _uses_broker(variables: Sequence[bytes], redis_url: str) -> bool:
     given = [one.removeprefix(_REDIS_VARIABLE) for one in variables if one.startswith(_REDIS_VARIABLE)]
-    default = Settings.model_fields["redis_url"].default.get_secret_value()
-    return bool(variables) and (given or [default.encode()])[0] == redis_url.encode()
+    return bool(variables) and (given or [DEFAULT_BROKER.encode()])[0] == redis_url.encode()
 
 
 def _read_strings(file: Path) -> list[bytes]:

@@ -24,7 +24,7 @@ from workers.clock import Clock, clock_at
 from workers.observability import metrics
 from workers.observability.problems import find_problems
 from workers.observability.status import StatusReader, SystemStatus
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 METRICS_SECONDS: Final = 10.0
 READY_SECONDS: Final = 2.0
@@ -40,7 +40,7 @@ _Value = TypeVar("_Value")
 
 def create_app(settings: Settings | None = None, clock: Clock | None = None) -> Starlette:
     """The app for these settings, by default those of the environment."""
-    mine = settings or Settings()
+    mine = settings or read_settings()
     time = clock or clock_at(mine.clock)
     # Two readers: a slow read for the metrics must not delay /readyz, and threads may not share a reader.
     metrics_reader, readiness_reader = StatusReader(mine, time), StatusReader(mine, time)

@@ -126,4 +126,4 @@ def _broker(settings: Settings, clock: Clock) -> BrokerReader:
     from workers.celery_app import app  # noqa: PLC0415  the embedded mode needs no Celery
     from workers.coordination.broker_reader import BrokerReader, make_worker_query  # noqa: PLC0415
 
-    return BrokerReader(settings.redis_url.get_secret_value(), clock, make_worker_query(app))
+    return BrokerReader(settings.redis_url.reveal(), clock, make_worker_query(app))

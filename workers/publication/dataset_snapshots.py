@@ -63,7 +63,7 @@ def write_snapshot(
 
     A place with the suffix of an archive becomes one, others a folder.
     """
-    key = load_signer(settings.datasets_key, password or settings.datasets_password.get_secret_value)
+    key = load_signer(settings.datasets_key, password or settings.datasets_password.reveal)
     signed = replace(
         order, hidden=find_opted_out_servers(settings, store, order.run), signer=None if order.comparable else key
     )

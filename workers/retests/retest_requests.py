@@ -51,7 +51,7 @@ DAY: Final = timedelta(days=1)
 
 def identify_asker(settings: Settings, requester: str, role: RequesterRole = RequesterRole.ANYONE) -> Requester:
     """A pseudonym of the requester, a salted digest of an address, login name or token id, which itself is not kept."""
-    salt = read_secret_salt(settings.home, settings.secret_salt.get_secret_value())
+    salt = read_secret_salt(settings.home, settings.secret_salt.reveal())
     return Requester(hmac.digest(salt, requester.encode("utf-8", "replace"), sha256).hex()[:32], role)
 
 

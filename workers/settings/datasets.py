@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, SecretStr
+from msgspec import Meta
 
-from workers.settings.nightly import Duration
-from workers.settings.part import SettingsPart
+from workers.settings.judge import JudgeSettings
+from workers.settings.secret import Secret
 
 
-class DatasetSettings(SettingsPart):
-    """A part of `Settings`."""
+class DatasetSettings(JudgeSettings, frozen=True, kw_only=True):
+    """A part of `Settings`, with those before it."""
 
-    datasets: str = Field(
-        default="", description="Folder or fsspec URL for a dataset of each published run. Empty: none."
+    datasets: Annotated[str, "Folder or fsspec URL for a dataset of each published run. Empty: none."] = ""
+    datasets_every: Annotated[timedelta, "How often beat checks that the newest published run has a dataset."] = (
+        timedelta(minutes=10)
     )
-    datasets_every: Duration = Field(
-        default=timedelta(minutes=10), description="How often beat checks that the newest published run has a dataset."
-    )
-    datasets_keep: int = Field(default=60, ge=0, description="Number of snapshots kept. 0: all.")
-    datasets_key: Path | None = Field(
-        default=None, description="Secret key file that signs snapshots (minisign format, `hallmark key new`)."
-    )
-    datasets_password: SecretStr = Field(default=SecretStr(""), description="Password of that key.", repr=False)
+    datasets_keep: Annotated[int, Meta(ge=0), "Number of snapshots kept. 0: all."] = 60
+    datasets_key: Annotated[
+        Path | None, "Secret key file that signs snapshots (minisign format, `hallmark key new`)."
+    ] = None
+    datasets_password: Annotated[Secret, "Password of that key."] = Secret("")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
+from typing import Annotated
 
-from workers.settings.part import SettingsPart
+from workers.settings.package_cache import PackageCacheSettings
+from workers.settings.secret import Secret
 
 
-class JudgeSettings(SettingsPart):
-    """A part of `Settings`."""
+class JudgeSettings(PackageCacheSettings, frozen=True, kw_only=True):
+    """A part of `Settings`, with those before it."""
 
-    judge: str = Field(
-        default="chat-completions",
-        description="The judge that `hallmark judge` asks: `chat-completions` or a plug-in (entry point of the group "
+    judge: Annotated[
+        str,
+        "The judge that `hallmark judge` asks: `chat-completions` or a plug-in (entry point of the group "
         "`hallmark.judges`).",
-    )
-    judge_url: str = Field(
-        default="",
-        description="Address of an API compatible with OpenAI's, e.g. `http://127.0.0.1:8000/v1`. Empty: none.",
-    )
-    judge_model: str = Field(default="", description="The model to ask there.")
-    judge_key: SecretStr = Field(
-        default=SecretStr(""), description="Key of that API, sent to its address only.", repr=False
-    )
+    ] = "chat-completions"
+    judge_url: Annotated[
+        str, "Address of an API compatible with OpenAI's, e.g. `http://127.0.0.1:8000/v1`. Empty: none."
+    ] = ""
+    judge_model: Annotated[str, "The model to ask there."] = ""
+    judge_key: Annotated[Secret, "Key of that API, sent to its address only."] = Secret("")

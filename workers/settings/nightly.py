@@ -3,72 +3,48 @@
 from __future__ import annotations
 
 from datetime import time, timedelta
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from msgspec import Meta
 
-from workers.settings.part import SettingsPart
-
-
-def _seconds(value: object) -> object:
-    """A number written as text is seconds; pydantic reads everything else (`PT10M`, `01:00:00`)."""
-    try:
-        return timedelta(seconds=float(value)) if isinstance(value, str) else value
-    except ValueError:
-        return value
+from workers.settings.datasets import DatasetSettings
 
 
-Duration: TypeAlias = Annotated[timedelta, BeforeValidator(_seconds)]
+class NightlySettings(DatasetSettings, frozen=True, kw_only=True):
+    """A part of `Settings`, with those before it."""
 
-
-class NightlySettings(SettingsPart):
-    """A part of `Settings`."""
-
-    nightly_at: time = Field(default=time(3), description="UTC time of day at which a nightly run is due.")
-    plan_every: Duration = Field(
-        default=timedelta(minutes=10), description="How often beat checks that the due run exists."
+    nightly_at: Annotated[time, "UTC time of day at which a nightly run is due."] = time(3)
+    plan_every: Annotated[timedelta, "How often beat checks that the due run exists."] = timedelta(minutes=10)
+    sweep_every: Annotated[timedelta, "How often beat issues due tasks and publishes finished runs."] = timedelta(
+        seconds=30
     )
-    sweep_every: Duration = Field(
-        default=timedelta(seconds=30), description="How often beat issues due tasks and publishes finished runs."
+    light_every: Annotated[
+        timedelta, "Interval of availability samples between runs, plus or minus a quarter. 0: never."
+    ] = timedelta(hours=8)
+    light_batch: Annotated[int, Meta(ge=1, le=20_000), "Remotes per round of availability samples."] = 500
+    run_deadline: Annotated[timedelta, "A nightly run is published as it is after this long."] = timedelta(hours=20)
+    tail_wait: Annotated[timedelta, "How long a nightly run with 99 % of its servers scored waits for the others."] = (
+        timedelta(minutes=45)
     )
-    light_every: Duration = Field(
-        default=timedelta(hours=8),
-        description="Interval of availability samples between runs, plus or minus a quarter. 0: never.",
+    retries: Annotated[
+        int,
+        Meta(ge=0, le=10),
+        "How often a transient failure (unreachable, timeout, rate limit) is tried again in the same run.",
+    ] = 2
+    retry_after: Annotated[timedelta, "Delay before such a try, plus or minus a quarter."] = timedelta(minutes=20)
+    local_retry_after: Annotated[
+        timedelta, "`hallmark run` tries transient failures once more after this long. 0: never."
+    ] = timedelta(0)
+    host_window: Annotated[
+        timedelta, "How long a run may use one host. Servers that do not fit take turns and keep their last evidence."
+    ] = timedelta(hours=6)
+    visit_requests: Annotated[float, Meta(gt=0), "Average requests per server and run."] = 8.0
+    night_spread: Annotated[timedelta, "Hosts start at pseudo-random times within this long. 0: at once."] = timedelta(
+        0
     )
-    light_batch: int = Field(default=500, ge=1, le=20_000, description="Remotes per round of availability samples.")
-    run_deadline: Duration = Field(
-        default=timedelta(hours=20), description="A nightly run is published as it is after this long."
-    )
-    tail_wait: Duration = Field(
-        default=timedelta(minutes=45),
-        description="How long a nightly run with 99 % of its servers scored waits for the others.",
-    )
-    retries: int = Field(
-        default=2,
-        ge=0,
-        le=10,
-        description="How often a transient failure (unreachable, timeout, rate limit) is tried again in the same run.",
-    )
-    retry_after: Duration = Field(
-        default=timedelta(minutes=20), description="Delay before such a try, plus or minus a quarter."
-    )
-    local_retry_after: Duration = Field(
-        default=timedelta(0), description="`hallmark run` tries transient failures once more after this long. 0: never."
-    )
-    host_window: Duration = Field(
-        default=timedelta(hours=6),
-        description="How long a run may use one host. Servers that do not fit take turns and keep their last evidence.",
-    )
-    visit_requests: float = Field(default=8.0, gt=0, description="Average requests per server and run.")
-    night_spread: Duration = Field(
-        default=timedelta(0), description="Hosts start at pseudo-random times within this long. 0: at once."
-    )
-    own_failure_bound: float = Field(
-        default=0.05,
-        ge=0,
-        le=1,
-        description="Share of listings missing because of Hallmark above which a run is withheld.",
-    )
-    scoring_failure_bound: float = Field(
-        default=0.01, ge=0, le=1, description="Share of servers that could not be scored above which a run is withheld."
-    )
+    own_failure_bound: Annotated[
+        float, Meta(ge=0, le=1), "Share of listings missing because of Hallmark above which a run is withheld."
+    ] = 0.05
+    scoring_failure_bound: Annotated[
+        float, Meta(ge=0, le=1), "Share of servers that could not be scored above which a run is withheld."
+    ] = 0.01

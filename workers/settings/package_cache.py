@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
-from workers.settings.nightly import Duration
-from workers.settings.part import SettingsPart
+from workers.settings.sandbox import SandboxSettings
 
 
-class PackageCacheSettings(SettingsPart):
-    """A part of `Settings`."""
+class PackageCacheSettings(SandboxSettings, frozen=True, kw_only=True):
+    """A part of `Settings`, with those before it."""
 
-    layers_size: float = Field(
-        default=20,
-        ge=0,
-        description="Gigabytes of installed packages, and of pulled images, in the cache; least recently "
-        "used are removed first. 0: no bound.",
-    )
-    layers_unused: Duration = Field(
-        default=timedelta(days=30),
-        description="Installed packages and pulled images unused for this long are removed. 0: never.",
-    )
+    layers_size: Annotated[
+        float,
+        Meta(ge=0),
+        "Gigabytes of installed packages and pulled images in the cache; least recently used go first. 0: no bound.",
+    ] = 20
+    layers_unused: Annotated[
+        timedelta, "Installed packages and pulled images unused for this long are removed. 0: never."
+    ] = timedelta(days=30)

@@ -4,52 +4,47 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from msgspec import Meta
 
 from crawler.http.canaries import parse_canary
-from workers.settings.nightly import Duration
-from workers.settings.part import SettingsPart
+from workers.settings.fleet import FleetSettings
+from workers.settings.reading import read_list
 
 
-class ProbeSettings(SettingsPart):
-    """A part of `Settings`."""
+def _read_canaries(value: object) -> tuple[str, ...]:
+    canaries = read_list(value)
+    for canary in canaries:
+        parse_canary(canary)
+    return canaries
 
-    opt_outs: Path | None = Field(
-        default=None,
-        description="File of domains, hosts and servers that are never contacted, one per line. Entries of"
+
+class ProbeSettings(FleetSettings, frozen=True, kw_only=True):
+    """A part of `Settings`, with those before it."""
+
+    opt_outs: Annotated[
+        Path | None,
+        "File of domains, hosts and servers that are never contacted, one per line. Entries of"
         " `hallmark opt-out` count too.",
-    )
-    canaries: tuple[str, ...] = Field(
-        default=("github.com", "www.iana.org", "www.wikipedia.org"),
-        description="JSON list of `HOST` or `HOST:PORT`. When a server does not answer and none of these accepts a"
+    ] = None
+    canaries: Annotated[
+        tuple[str, ...],
+        _read_canaries,
+        "JSON list of `HOST` or `HOST:PORT`. When a server does not answer and none of these accepts a"
         " connection either, this machine is offline. `[]`: never.",
+    ] = ("github.com", "www.iana.org", "www.wikipedia.org")
+    server_requests: Annotated[int, Meta(ge=0), "Requests per server and UTC day. 0: no bound."] = 300
+    host_requests: Annotated[int, Meta(ge=0), "Requests per host and day. 0: no bound."] = 40_000
+    domain_requests: Annotated[int, Meta(ge=0), "Requests per domain and day. 0: no bound."] = 100_000
+    retest_every: Annotated[timedelta, "How often beat admits re-tests."] = timedelta(seconds=5)
+    retest_cooldown: Annotated[timedelta, "Time between two re-tests of one server."] = timedelta(hours=1)
+    retest_owner_cooldown: Annotated[timedelta, "The same for its proven maintainer."] = timedelta(minutes=10)
+    retests_per_client: Annotated[int, Meta(ge=1), "Re-tests per client in 24 hours."] = 10
+    retests_at_once: Annotated[int, Meta(ge=1, le=1000), "Re-tests at the same time."] = 20
+    full_probes_at_once: Annotated[
+        int, Meta(ge=0, le=1000), "Full probes after re-tests at the same time. 0: the next run makes them."
+    ] = 2
+    retest_deadline: Annotated[timedelta, "A re-test that has not ended after this long has failed."] = timedelta(
+        minutes=15
     )
-    server_requests: int = Field(default=300, ge=0, description="Requests per server and UTC day. 0: no bound.")
-    host_requests: int = Field(default=40_000, ge=0, description="Requests per host and day. 0: no bound.")
-    domain_requests: int = Field(default=100_000, ge=0, description="Requests per domain and day. 0: no bound.")
-    retest_every: Duration = Field(default=timedelta(seconds=5), description="How often beat admits re-tests.")
-    retest_cooldown: Duration = Field(
-        default=timedelta(hours=1), description="Minimum time between two re-tests of one server."
-    )
-    retest_owner_cooldown: Duration = Field(
-        default=timedelta(minutes=10), description="The same for its proven maintainer."
-    )
-    retests_per_client: int = Field(default=10, ge=1, description="Re-tests per client in 24 hours.")
-    retests_at_once: int = Field(default=20, ge=1, le=1000, description="Re-tests under way at the same time.")
-    full_probes_at_once: int = Field(
-        default=2,
-        ge=0,
-        le=1000,
-        description="Full probes after re-tests under way at the same time. 0: the next run makes them.",
-    )
-    retest_deadline: Duration = Field(
-        default=timedelta(minutes=15), description="A re-test that has not ended after this long has failed."
-    )
-
-    @field_validator("canaries")
-    @classmethod
-    def _check_canaries(cls, canaries: tuple[str, ...]) -> tuple[str, ...]:
-        for canary in canaries:
-            parse_canary(canary)
-        return canaries

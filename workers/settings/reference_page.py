@@ -8,19 +8,21 @@ from datetime import time, timedelta
 from pathlib import Path
 from typing import Final
 
-from pydantic import SecretStr
-from pydantic.fields import FieldInfo
+from msgspec import NODEFAULT
+from msgspec.structs import FieldInfo, fields
 
-from workers.settings.environment import VARIABLE_PREFIX, Settings
+from workers.settings.environment import Settings, name_variable
+from workers.settings.reading import read_meaning
+from workers.settings.secret import Secret
 
 PAGE: Final = Path("guide") / "settings.md"
 
 _HEAD = """# Settings
 
 Every setting is an environment variable; nothing else is read. `hallmark settings` shows the values in force.
-Durations are seconds (`90`) or ISO 8601 (`PT1M30S`). Values that may hold a password or token are masked everywhere.
+Durations are seconds (`90`) or ISO 8601 (`PT1M30S`). Secrets are masked everywhere.
 
-This page is generated from `workers/settings/environment.py`: run `make docs` after a change.
+Generated from `workers/settings/`: run `make docs` after a change.
 
 | Variable | Default | Meaning |
 |---|---|---|
@@ -29,7 +31,7 @@ _EXPECTED = 3
 
 
 def render_page() -> str:
-    return _HEAD + "".join(_row(name, field) for name, field in Settings.model_fields.items())
+    return _HEAD + "".join(_row(field) for field in fields(Settings))
 
 
 def main(arguments: list[str]) -> int:
@@ -44,25 +46,22 @@ def main(arguments: list[str]) -> int:
         return 0
     if path.exists() and path.read_text(encoding="utf-8") == render_page():
         return 0
-    sys.stderr.write(
-        f"{path} does not match workers/settings/environment.py: run `make docs` and review the difference\n"
-    )
+    sys.stderr.write(f"{path} does not match workers/settings: run `make docs` and review the difference\n")
     return 1
 
 
-def _row(name: str, field: FieldInfo) -> str:
-    meaning = (field.description or "").replace("|", "\\|")
-    return f"| `{VARIABLE_PREFIX}{name.upper()}` | {_default(field)} | {meaning} |\n"
+def _row(field: FieldInfo) -> str:
+    meaning = read_meaning(field.type).replace("|", "\\|")
+    return f"| `{name_variable(field.name)}` | {_render(field.default)} | {meaning} |\n"
 
 
-def _default(field: FieldInfo) -> str:
-    default = field.default
-    if field.default_factory is not None or default is None or default == "":
+def _render(default: object) -> str:
+    if isinstance(default, Secret):
+        default = default.reveal()
+    if default in {None, "", NODEFAULT}:
         return "–"
     if isinstance(default, bool | int | float | timedelta):
         return _number(default)
-    if isinstance(default, SecretStr):
-        default = default.get_secret_value()
     if isinstance(default, time):
         default = f"{default:%H:%M}"
     return f"`{json.dumps(default)}`" if isinstance(default, tuple) else f"`{default}`"
@@ -70,8 +69,8 @@ def _default(field: FieldInfo) -> str:
 
 def _number(value: float | timedelta) -> str:
     if isinstance(value, timedelta):
-        return f"{value.total_seconds():g}"
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+        value = value.total_seconds()
+    return str(value).lower() if isinstance(value, bool) else f"{value:.15g}"
 
 
 if __name__ == "__main__":

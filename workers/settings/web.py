@@ -3,58 +3,54 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, IPvAnyNetwork, field_validator
-from pydantic_settings import NoDecode
+from msgspec import Meta
 
-from workers.settings.nightly import Duration
-from workers.settings.part import SettingsPart
-
-
-def split_list(value: object) -> object:
-    """Text with commas as a list of values; anything else unchanged."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+from workers.settings.probes import ProbeSettings
+from workers.settings.reading import split_list
 
 
-class WebSettings(SettingsPart):
-    """A part of `Settings`."""
+def _read_origin(value: object) -> str:
+    address = str(value)
+    if not address.startswith(("https://", "http://")) or "?" in address or "#" in address:
+        raise ValueError(f"expected an address like https://hallmark.example, found {address!r:.80}")
+    return address.rstrip("/")
 
-    web_url: str = Field(
-        default="http://127.0.0.1:8080",
-        description="Public address of the site, as `https://hallmark.example`; the only source of "
+
+def _read_networks(value: object) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(network) for network in split_list(value))
+
+
+class WebSettings(ProbeSettings, frozen=True, kw_only=True):
+    """A part of `Settings`, with those before it."""
+
+    web_url: Annotated[
+        str,
+        _read_origin,
+        "Public address of the site, as `https://hallmark.example`; the only source of "
         "absolute links. Default of `hallmark web`: its own address.",
-    )
-    web_rate: float = Field(
-        default=10.0, ge=0, description="Requests per second and client in the long run. 0: no limit."
-    )
-    web_burst: int = Field(default=200, ge=1, description="Requests that a client may send at once.")
-    web_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(split_list)] = Field(
-        default=(),
-        description="Networks of trusted proxies, separated by commas, as `10.0.0.0/8`. Only what they "
+    ] = "http://127.0.0.1:8080"
+    web_rate: Annotated[float, Meta(ge=0), "Requests per second and client in the long run. 0: no limit."] = 10.0
+    web_burst: Annotated[int, Meta(ge=1), "Requests that a client may send at once."] = 200
+    web_proxies: Annotated[
+        tuple[IPv4Network | IPv6Network, ...],
+        _read_networks,
+        "Networks of trusted proxies, separated by commas, as `10.0.0.0/8`. Only what they "
         "append to X-Forwarded-For names the client. Default: none.",
+    ] = ()
+    web_hsts: Annotated[timedelta, "Max-age of Strict-Transport-Security. 0: not sent."] = timedelta(0)
+    web_body: Annotated[int, Meta(ge=1, le=65_536), "Largest request body in KiB."] = 64
+    web_query_time: Annotated[timedelta, "Limit of a PostgreSQL query of the site; then 503. 0: none."] = timedelta(
+        seconds=5
     )
-    web_hsts: Duration = Field(default=timedelta(0), description="Max-age of Strict-Transport-Security. 0: not sent.")
-    web_body: int = Field(default=64, ge=1, le=65_536, description="Maximum size of a request body in KiB.")
-    web_query_time: Duration = Field(
-        default=timedelta(seconds=5), description="Limit of a PostgreSQL query of the site; then 503. 0: none."
-    )
-    web_threads: int = Field(
-        default=2,
-        ge=1,
-        le=256,
-        description="Pages that one process makes at the same time, each with a database connection. Start"
-        " more processes instead.",
-    )
-    web_metrics: str = Field(
-        default="",
-        description="Address and port of the site's Prometheus metrics, as `127.0.0.1:9465`; must not be "
-        "public. Default: none.",
-    )
-
-    @field_validator("web_url")
-    @classmethod
-    def _an_origin(cls, value: str) -> str:
-        if not value.startswith(("https://", "http://")) or "?" in value or "#" in value:
-            raise ValueError("expected an address like https://hallmark.example")
-        return value.rstrip("/")
+    web_threads: Annotated[
+        int,
+        Meta(ge=1, le=256),
+        "Pages that one process makes at the same time, each with a database connection. Start more processes instead.",
+    ] = 2
+    web_metrics: Annotated[
+        str,
+        "Address and port of the site's Prometheus metrics, as `127.0.0.1:9465`; must not be public. Default: none.",
+    ] = ""

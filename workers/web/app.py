@@ -38,7 +38,7 @@ from workers.opt_outs import load_opt_outs
 from workers.preload import preload_modules
 from workers.publication import listing_index
 from workers.retests import retest_requests
-from workers.settings.environment import InvalidSetting, Settings
+from workers.settings.environment import InvalidSetting, Settings, read_settings
 from workers.web.first_requests import request_pages
 from workers.web.request_metrics import RequestMetrics
 
@@ -153,7 +153,7 @@ class SiteServices:
 
 def create_app(settings: Settings | None = None, clock: Clock | None = None) -> ASGIApp:
     """The app for these settings, by default those of the environment. It does not migrate the database."""
-    mine = settings or Settings()
+    mine = settings or read_settings()
     time = clock or clock_at(mine.clock)
     store = open_store(bound_store_url(mine))
     app = create_site(store, SiteServices(mine, store, time))

@@ -17,6 +17,7 @@ from threading import Thread
 from typing import Final
 
 import uvicorn
+from msgspec.structs import replace
 
 from workers.clock import SystemClock
 from workers.settings.environment import Settings
@@ -117,4 +118,4 @@ def _serve_while_parent_lives(settings: Settings, listener: socket.socket) -> No
 
 def _with_metrics_port(settings: Settings, number: int) -> Settings:
     host, _, port = settings.web_metrics.rpartition(":")
-    return settings.model_copy(update={"web_metrics": f"{host}:{int(port) + number}"}) if port else settings
+    return replace(settings, web_metrics=f"{host}:{int(port) + number}") if port else settings

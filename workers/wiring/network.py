@@ -373,5 +373,5 @@ def _credentials(settings: Settings) -> Credentials:
 def _source(setting: RegistrySetting) -> Source:
     from crawler.registries.sources import Source  # noqa: PLC0415
 
-    headers: Mapping[str, str] = {name: value.get_secret_value() for name, value in setting.headers.items()}
+    headers: Mapping[str, str] = {name: value.reveal() for name, value in setting.headers.items()}
     return Source(setting.url, name=setting.name, headers=headers)

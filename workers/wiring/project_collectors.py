@@ -109,7 +109,7 @@ class ProjectCollectors:
 
     @cached_property
     def _github(self) -> GitHub:
-        tokens = [token.get_secret_value() for token in self._settings.github_tokens]
+        tokens = [token.reveal() for token in self._settings.github_tokens]
         github = GitHub(
             self._settings.github_api,
             tokens,
@@ -149,7 +149,7 @@ class ProjectCollectors:
         return LocalProjectCollector(project, self._open_readers(text), self._installs, self._clock.now)
 
     def _open_readers(self, rules: str) -> ReaderPool:
-        salt = read_secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
+        salt = read_secret_salt(self._settings.home, self._settings.secret_salt.reveal())
         readers = ReaderPool(salt=salt, rules=rules)
         self._built.push_async_callback(readers.close)
         return readers

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -116,6 +116,6 @@ def test_the_environment_handed_on_is_what_engines_need(monkeypatch: pytest.Monk
 
 
 def test_settings_and_the_sandbox_name_the_same_runtimes() -> None:
-    choice = Settings.model_fields["sandbox_runtime"].annotation
+    choice = get_type_hints(Settings)["sandbox_runtime"]
     assert set(get_args(choice)) == {"auto", *RUNTIMES}
     assert set(RUNTIMES) == CONTAINING

@@ -24,7 +24,7 @@ from workers import embedded
 from workers.clock import clock_at
 from workers.context import open_context
 from workers.runs.options import RunOptions
-from workers.settings.environment import Settings, read_tool_environment
+from workers.settings.environment import read_settings, read_tool_environment
 from workers.wiring import network, project_collectors
 from workers.wiring.advisory_mirror import refresh_advisories
 
@@ -40,7 +40,7 @@ def hurry(patch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:
     """Shorten the waits of the rate limiters, and ask the package tools for their index once."""
     for name, value in environ.items():
         patch.setenv(name, value)
-    indexes = ConfiguredIndexes(read_tool_environment(), Settings().cache)
+    indexes = ConfiguredIndexes(read_tool_environment(), read_settings().cache)
     patch.setattr(network, "ConfiguredIndexes", lambda *_: indexes)
     patch.setattr(project_collectors, "GitHub", partial(GitHub, limits=HURRIED))
     patch.setattr(project_collectors, "PackageCollector", _Hurried)
@@ -61,7 +61,7 @@ def night(home: Home) -> Night:
 def refresh(home: Home, *, anew: bool = False) -> dict[str, str]:
     """Refresh the mirror of advisories: what became of each ecosystem."""
     with settings_of(home):
-        settings = Settings()
+        settings = read_settings()
         done = asyncio.run(refresh_advisories(settings, clock_at(settings.clock), anew=anew))
     return {one.ecosystem: one.how.value for one in done}
 
@@ -82,7 +82,7 @@ def moved(home: Home, folder: Path) -> Home:
 
 
 async def _run() -> None:
-    settings = Settings()
+    settings = read_settings()
     async with open_context(settings) as ctx:
         result = await embedded.run_embedded(ctx, RunOptions(registries=settings.registry_names, fresh=True))
         assert result.ok, result.hint

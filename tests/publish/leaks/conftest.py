@@ -16,7 +16,7 @@ from publish.datasets.export import ExportOrder, export_snapshot
 from tests.publish.leaks.crawling import BASE, VARIANTS, Crawl
 from tests.publish.leaks.planting import NIGHT, WITHHELD, Planted, plant
 from tests.stepping_clock import SteppingClock
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 from workers.web.app import SiteServices
 
 
@@ -37,7 +37,7 @@ class House:
 
 @contextmanager
 def built(folder: Path) -> Iterator[House]:
-    settings = Settings(home=folder, web_url=BASE, web_rate=0, datasets=str(folder / "datasets"))
+    settings = read_settings(home=folder, web_url=BASE, web_rate=0, datasets=str(folder / "datasets"))
     store = open_store(settings.store_url)
     store.migrate()
     planted = plant(store)

@@ -48,8 +48,12 @@ def test_a_scan_imports_neither_the_store_nor_the_sandbox_nor_any_server_of_ours
     """With them the import takes twice as long. A scan of a package imports the sandbox when it starts it."""
     unused = ("sqlalchemy", "sqlmodel", "alembic", "evidence.store.store", "crawler.sandbox.sandbox_launcher", "typer")
     clients = ("mcp", "mcp_types", "celery", "redis", "httpx", "httpx2", "osv", "github", "pyarrow", "cryptography")
-    site = ("jinja2", "fastapi", "starlette", "publish.app")
+    site = ("jinja2", "fastapi", "pydantic", "starlette", "publish.app")
     assert _imported_by("workers.cli.measure.scan", *unused, *clients, *site) == []
+
+
+def test_the_settings_which_everything_reads_import_no_pydantic() -> None:
+    assert _imported_by("workers.settings.environment", "pydantic", "pydantic_settings") == []
 
 
 def _imported_by(module: str, *names: str) -> list[str]:

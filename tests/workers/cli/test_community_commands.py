@@ -18,7 +18,7 @@ from scoring.example_builders import listing
 from scoring.results.scorecard import Line
 from tests.publish.samples import RUN
 from tests.workers.cli.conftest import Hallmark
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 WHY = "The description has thirty words; the rule reads the first line only.\x1b[31m"
@@ -26,7 +26,7 @@ WHY = "The description has thirty words; the rule reads the first line only.\x1b
 
 @contextmanager
 def opened() -> Iterator[Store]:
-    with closing(open_store(Settings().store_url)) as store:
+    with closing(open_store(read_settings().store_url)) as store:
         yield store
 
 

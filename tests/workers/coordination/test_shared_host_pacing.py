@@ -16,7 +16,7 @@ from tests.servers.valkey import ValkeyServer, valkey_server
 from workers.coordination.broker import make_task_lock
 from workers.coordination.shared_host_pacing import SharedHostPacing, open_shared_pool
 from workers.coordination.shared_request_budgets import SharedRequestLedger
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 GAP = 0.05
 
@@ -173,7 +173,7 @@ def test_what_visits_share_never_waits_for_ever() -> None:
 
 def test_a_turn_is_one_process_at_a_time_and_free_afterwards(valkey: ValkeyServer) -> None:
     async def main() -> None:
-        take = make_task_lock(Settings(redis_url=valkey.url))  # type: ignore[arg-type]
+        take = make_task_lock(read_settings(redis_url=valkey.url))  # type: ignore[arg-type]
         async with take("plan:x") as mine, take("plan:x") as theirs, take("plan:y") as other:
             assert (mine, theirs, other) == (True, False, True)
         async with take("plan:x") as again:
@@ -186,7 +186,7 @@ def test_a_turn_that_would_never_end_is_nobodys(valkey: ValkeyServer) -> None:
     async def main() -> None:
         async with Redis.from_url(valkey.url) as redis:
             await redis.set("hallmark:turn:plan:orphan", "left behind")
-            async with make_task_lock(Settings(redis_url=valkey.url))("plan:orphan") as mine:  # type: ignore[arg-type]
+            async with make_task_lock(read_settings(redis_url=valkey.url))("plan:orphan") as mine:  # type: ignore[arg-type]
                 assert mine
                 assert await redis.pttl("hallmark:turn:plan:orphan") > 0
 

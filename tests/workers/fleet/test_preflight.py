@@ -14,18 +14,18 @@ from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from workers import schedule
 from workers.fleet import preflight
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 CLOSED = f"127.0.0.1:{free_port()}"
 
 
 def test_sqlite_is_refused_with_what_to_set() -> None:
     with pytest.raises(preflight.NotReady, match=r"expected PostgreSQL, found no HALLMARK_DATABASE_URL.*Set it"):
-        preflight.migrate_database(Settings(database_url=None))
+        preflight.migrate_database(read_settings(database_url=None))
 
 
 def test_an_absent_postgresql_is_named_without_its_password() -> None:
-    settings = Settings(database_url=f"postgresql+psycopg://one:hidden@{CLOSED}/name")
+    settings = read_settings(database_url=f"postgresql+psycopg://one:hidden@{CLOSED}/name")
     with pytest.raises(preflight.NotReady, match="expected PostgreSQL to answer at HALLMARK_DATABASE_URL") as caught:
         preflight.migrate_database(settings)
     assert "hidden" not in str(caught.value)
@@ -34,13 +34,13 @@ def test_an_absent_postgresql_is_named_without_its_password() -> None:
 @pytest.mark.parametrize("address", ["postgresql+psycopg://one:hid@den:word@host/name", "postgresql:one:hidden@host"])
 def test_an_address_that_cannot_be_read_is_refused_without_its_password(address: str) -> None:
     with pytest.raises(preflight.NotReady, match="Write %40 for @") as caught:
-        preflight.migrate_database(Settings(database_url=address))
+        preflight.migrate_database(read_settings(database_url=address))
     assert not {"hid", "den", "word"} & set(re.findall(r"\w+", str(caught.value)))
 
 
 def test_the_database_is_migrated(session_postgres: PostgresServer) -> None:
     postgres_url = session_postgres.create_database()
-    preflight.migrate_database(Settings(database_url=postgres_url))
+    preflight.migrate_database(read_settings(database_url=postgres_url))
     store = open_store(postgres_url)
     assert store.list_runs(1) == []
     store.close()
@@ -50,9 +50,9 @@ def test_a_missing_sandbox_is_refused_unless_it_is_switched_off(monkeypatch: pyt
     missing = Availability(ok=False, why="no user namespaces", fix="allow them")
     monkeypatch.setattr("crawler.sandbox.choose_runtime", lambda *_: missing)
     with pytest.raises(preflight.NotReady, match=r"no user namespaces\. allow them\. Or set HALLMARK_SANDBOX=off"):
-        preflight.prepare_sandbox(Settings(), schedule.QUEUES)
-    assert preflight.prepare_sandbox(Settings(), ["probe"]) == "not needed by these queues"
-    assert "no_sandbox" in preflight.prepare_sandbox(Settings(sandbox="off"), schedule.QUEUES)
+        preflight.prepare_sandbox(read_settings(), schedule.QUEUES)
+    assert preflight.prepare_sandbox(read_settings(), ["probe"]) == "not needed by these queues"
+    assert "no_sandbox" in preflight.prepare_sandbox(read_settings(sandbox="off"), schedule.QUEUES)
 
 
 def test_a_port_that_is_in_use_is_refused_with_the_option_that_changes_it() -> None:
@@ -86,4 +86,4 @@ def test_a_beat_of_the_same_redis_is_found(tmp_path: Path) -> None:
 def test_a_second_beat_on_a_machine_is_refused_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflight, "find_beats", lambda _url: [4711])
     with pytest.raises(preflight.NotReady, match=r"found process 4711.*--no-beat"):
-        preflight.check_single_beat(Settings())
+        preflight.check_single_beat(read_settings())

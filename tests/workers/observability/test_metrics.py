@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
-from pydantic import SecretStr
 
 from evidence.model import Run, Trigger
 from evidence.store import PublicationProgress, RunRow, RunState, Stage
@@ -19,6 +18,7 @@ from workers.coordination.shared_github_quota import TokenQuota
 from workers.observability.metrics import METRICS, list_exposed_labels, list_exposed_names, render_metrics
 from workers.observability.run_statistics import OBSERVED_LABEL, RunStatistics, StageStatistics, StoreStatistics
 from workers.observability.status import NotInstalled, SystemStatus, Unavailable
+from workers.settings.secret import Secret
 
 NOW = world.NIGHT + timedelta(hours=1)
 TASKS = {
@@ -181,9 +181,9 @@ def test_the_times_of_tasks_are_a_histogram() -> None:
 
 def test_no_secret_is_exposed() -> None:
     secrets = {
-        "redis_url": SecretStr("redis://:s3cret@127.0.0.1/0"),
-        "database_url": SecretStr("postgresql+psycopg://me:s3cret@127.0.0.1/x"),
-        "github_tokens": (SecretStr("s3cret"),),
+        "redis_url": Secret("redis://:s3cret@127.0.0.1/0"),
+        "database_url": Secret("postgresql+psycopg://me:s3cret@127.0.0.1/x"),
+        "github_tokens": (Secret("s3cret"),),
     }
     text = render_metrics(OVERVIEW, world.settings(Path("/nowhere"), **secrets), took=0.0).decode()
     assert "s3cret" not in text

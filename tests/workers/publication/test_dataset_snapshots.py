@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 import structlog
 from msgspec.structs import replace
-from pydantic import SecretStr
 
 from evidence.model import Trigger
 from evidence.store import Disclosure, FindingState, OptOut, OptOutScope, Store, open_store
@@ -31,7 +30,8 @@ from workers.context import Context
 from workers.coordination.broker import TaskLock
 from workers.event_loop import run_coroutine
 from workers.publication import dataset_snapshots
-from workers.settings.environment import InvalidSetting, Settings
+from workers.settings.environment import InvalidSetting, read_settings
+from workers.settings.secret import Secret
 
 NIGHT = replace(nights.RUN, trigger=Trigger.NIGHTLY)
 DOSSIERS = samples.dossiers(4)[1:3]
@@ -59,7 +59,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def context(store: Store, tmp_path: Path, **settings: Any) -> Context:
-    known = Settings(
+    known = read_settings(
         home=tmp_path, database_url=f"sqlite:///{tmp_path}/night.db", datasets=str(tmp_path / "place"), **settings
     )
     clock = SimpleNamespace(wall=lambda: datetime(2026, 3, 2, tzinfo=UTC))
@@ -87,7 +87,7 @@ def test_a_snapshot_is_signed_with_the_key_of_the_settings(store: Store, tmp_pat
     signer = generate_key()
     path = tmp_path / "datasets.key"
     write_secret_key(path, signer.encode("pass word", operations=32_768, memory=2**24))
-    ctx = context(store, tmp_path, datasets_key=path, datasets_password=SecretStr("pass word"))
+    ctx = context(store, tmp_path, datasets_key=path, datasets_password=Secret("pass word"))
     keep(ctx)
     folder = tmp_path / "place" / NIGHT.id
     assert signer.public.check((folder / MANIFEST).read_bytes(), (folder / SIGNATURE).read_bytes())
@@ -123,8 +123,8 @@ def test_older_snapshots_go(store: Store, tmp_path: Path) -> None:
 
 
 def test_beat_asks_only_when_there_is_a_place() -> None:
-    assert "export-datasets" not in schedule.build_beat_table(Settings(datasets=""))
-    entry = schedule.build_beat_table(Settings(datasets="somewhere"))["export-datasets"]
+    assert "export-datasets" not in schedule.build_beat_table(read_settings(datasets=""))
+    entry = schedule.build_beat_table(read_settings(datasets="somewhere"))["export-datasets"]
     assert entry["task"] == schedule.EXPORT_DATASETS
     assert schedule.TASK_QUEUES[schedule.EXPORT_DATASETS] == schedule.PUBLISH_QUEUE
 

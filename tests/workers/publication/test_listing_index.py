@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from evidence.model import Observed
@@ -138,7 +139,7 @@ def test_a_changed_file_of_opt_outs_is_heeded_by_lists_without_a_publication(tmp
     async def scenario(ctx: Context) -> None:
         await run_of(ctx)
         listed = tmp_path / "opt-outs"
-        backend = SiteServices(ctx.settings.model_copy(update={"opt_outs": listed}), ctx.store, ctx.clock)
+        backend = SiteServices(replace(ctx.settings, opt_outs=listed), ctx.store, ctx.clock)
         for at, (entry, left) in enumerate([("host: server-1.example", 2), ("", 3), ("host: *", 3), ("1.example", 3)]):
             listed.write_text(entry)
             os.utime(listed, (at, at))

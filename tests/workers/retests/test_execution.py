@@ -125,7 +125,7 @@ def test_a_lost_task_is_sent_again(tmp_path: Path) -> None:
             await execution.admit_due_retests(ctx, still)
             assert again.tasks == [(schedule.RUN_RETEST, retest.id)]
             assert still.tasks == []
-            patient = ctx.settings.model_copy(update={"lease_ttl": timedelta(minutes=3)})
+            patient = replace(ctx.settings, lease_ttl=timedelta(minutes=3))
             await execution.admit_due_retests(
                 Context(patient, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=ctx.wiring), soon
             )
@@ -189,7 +189,7 @@ def test_a_request_that_other_code_admitted_waits_for_a_run_of_this_code(tmp_pat
             assert await execution.admit_retest(ctx, retest)
             first = state(ctx, retest).run
             assert first is not None
-            settings_of_another = ctx.settings.model_copy(update={"commit": "another"})
+            settings_of_another = replace(ctx.settings, commit="another")
             other = Context(settings_of_another, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=ctx.wiring)
             await execution.run_retest(other, retest.id)
             assert state(ctx, retest).state is RetestState.WAITING

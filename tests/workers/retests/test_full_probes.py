@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from evidence.kinds import exchanges
 from evidence.model import Run, Trigger
 from evidence.store import Retest, RetestState, RunRow, RunState, Stage
@@ -176,7 +178,7 @@ def test_as_many_as_the_settings_say_are_under_way(tmp_path: Path) -> None:
     async def main() -> None:
         async with real_server(tmp_path) as (ctx, _, one):
             await retested(ctx, one)
-            none = ctx.settings.model_copy(update={"full_probes_at_once": 0})
+            none = replace(ctx.settings, full_probes_at_once=0)
             narrow = Context(none, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=ctx.wiring)
             await full_probes.advance_full_probes(narrow, Queues())
             assert probes(ctx) == []

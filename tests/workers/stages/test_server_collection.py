@@ -24,7 +24,7 @@ from workers.cli import main
 from workers.clock import Clock, SystemClock
 from workers.log import Log, get_log
 from workers.runs.options import RunOptions
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 from workers.stages.collect_inputs import CollectInput
 from workers.stages.collecting_time import TimeLeft
 from workers.stages.routing import StageCollectors
@@ -109,7 +109,7 @@ def _collect(left: TimeLeft, *collectors: _Working) -> dict[str, Observed | Abse
     server = Server(ref="https://example.com/mcp", name="example", targets=())
     empty = Dossier(server=server, as_of=SystemClock().now())
     subject = CollectInput(server, None, earlier=empty, found=empty)
-    ctx = _Collecting(Settings(), SystemClock(), get_log())
+    ctx = _Collecting(read_settings(), SystemClock(), get_log())
     sources = StageCollectors(collectors, (), ())
     found = asyncio.run(collect_server(ctx, sources, Stage.COLLECT, subject, left=left))
     return {record.kind: record.content for record in found.records}

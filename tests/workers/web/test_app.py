@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner
-from pydantic import SecretStr, ValidationError
+from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 from starlette.testclient import TestClient
 
@@ -21,7 +21,8 @@ from publish.api import app
 from publish.web.backend import RequesterRole
 from tests.servers.daemon import free_port
 from tests.stepping_clock import SteppingClock
-from workers.settings.environment import Settings
+from workers.settings.environment import InvalidSetting, Settings, read_settings
+from workers.settings.secret import Secret
 from workers.web.app import SiteServices, bound_store_url, create_app
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -31,7 +32,7 @@ SERVER = Server(ref=TARGET.identifier, name="example", targets=(TARGET,))
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    made = Settings(home=tmp_path, web_rate=0)
+    made = read_settings(home=tmp_path, web_rate=0)
     store = open_store(made.store_url)
     store.migrate()
     store.close()
@@ -88,14 +89,14 @@ def test_a_client_is_a_digest_that_identifies_no_person(settings: Settings, stor
     assert asker.client.startswith("owner:")
     assert asker == backend.client("192.0.2.7", RequesterRole.OWNER)
     (tmp_path / "other").mkdir()
-    elsewhere = SiteServices(Settings(home=tmp_path / "other"), store, SteppingClock(START))
+    elsewhere = SiteServices(read_settings(home=tmp_path / "other"), store, SteppingClock(START))
     assert elsewhere.client("192.0.2.7", RequesterRole.OWNER) != asker
 
 
 def test_the_log_says_which_kind_of_page_and_nothing_of_who_asked_for_what(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    logged = settings.model_copy(update={"log_format": "json"})
+    logged = replace(settings, log_format="json")
     with TestClient(create_app(logged), client=("192.0.2.7", 1), follow_redirects=False) as client:
         client.get("/servers?q=private-interest")
         client.get("/servers/srv_00000000000000000000")
@@ -121,7 +122,7 @@ def test_the_log_says_which_kind_of_page_and_nothing_of_who_asked_for_what(
 
 def test_metrics_have_a_listener_of_their_own(settings: Settings) -> None:
     port = free_port()
-    with TestClient(create_app(settings.model_copy(update={"web_metrics": f"127.0.0.1:{port}"}))) as client:
+    with TestClient(create_app(replace(settings, web_metrics=f"127.0.0.1:{port}"))) as client:
         client.get("/about")
         assert client.get("/metrics").status_code == 404
         shown = urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
@@ -130,22 +131,22 @@ def test_metrics_have_a_listener_of_their_own(settings: Settings) -> None:
 
 
 def test_a_query_on_postgresql_is_bounded_and_the_address_keeps_its_password() -> None:
-    settings = Settings(database_url=SecretStr("postgresql+psycopg://u:pass%40word@db/hallmark"))
+    settings = read_settings(database_url=Secret("postgresql+psycopg://u:pass%40word@db/hallmark"))
     url = make_url(bound_store_url(settings))
     assert url.query["options"] == "-c statement_timeout=5000"
     assert url.password == "pass@word"
-    assert bound_store_url(Settings(home=Path("/x"))) == "sqlite:////x/hallmark.db"
+    assert bound_store_url(read_settings(home=Path("/x"))) == "sqlite:////x/hallmark.db"
 
 
 def test_a_site_without_an_origin_is_refused() -> None:
-    with pytest.raises(ValidationError, match="an address like https"):
-        Settings(web_url="hallmark.example")
-    assert Settings(web_url="https://h.example/").web_url == "https://h.example"
+    with pytest.raises(InvalidSetting, match=r"an address like https.* found 'hallmark\.example'"):
+        read_settings(web_url="hallmark.example")
+    assert read_settings(web_url="https://h.example/").web_url == "https://h.example"
 
 
 def test_proxies_are_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALLMARK_WEB_PROXIES", "10.0.0.0/8, 2001:db8::/32")
-    assert [str(network) for network in Settings().web_proxies] == ["10.0.0.0/8", "2001:db8::/32"]
+    assert [str(network) for network in read_settings().web_proxies] == ["10.0.0.0/8", "2001:db8::/32"]
 
 
 def test_the_command_explains_itself() -> None:

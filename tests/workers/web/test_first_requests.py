@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from publish.web.client_address import client_address
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 from workers.web import app as web_app
 from workers.web.app import create_app
 from workers.web.first_requests import request_pages
@@ -65,7 +65,7 @@ def test_a_site_that_cannot_list_its_servers_is_asked_once() -> None:
 
 
 def test_pages_are_requested_before_connections_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(home=tmp_path, web_url=URL, web_threads=3)
+    settings = read_settings(home=tmp_path, web_url=URL, web_threads=3)
     asked: list[tuple[str, int]] = []
 
     async def record(_: object, url: str, threads: int) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.mirror_refresh import _alone
@@ -70,17 +71,17 @@ def test_no_process_works_without_a_mirror_that_another_process_is_making(mine: 
 def test_nothing_is_fetched_for_those_who_do_not_want_it(
     mine: Settings, world: OsvWorld, changes: dict[str, object]
 ) -> None:
-    assert kept(mine.model_copy(update=changes), SteppingClock(NIGHT))
+    assert kept(replace(mine, **changes), SteppingClock(NIGHT))
     assert world.requests == []
 
 
 def test_work_goes_on_when_the_export_cannot_be_reached(mine: Settings) -> None:
-    unreachable = mine.model_copy(update={"osv_export": "http://127.0.0.1:9"})
+    unreachable = replace(mine, osv_export="http://127.0.0.1:9")
     assert kept(unreachable, SteppingClock(NIGHT))
     assert not any(state.records for state in Mirror(mine.advisories_file).states())
 
 
 def test_beat_asks_for_it_unless_that_is_switched_off(mine: Settings) -> None:
     assert schedule.REFRESH_ADVISORIES in {entry["task"] for entry in schedule.build_beat_table(mine).values()}
-    off = mine.model_copy(update={"advisories_every": timedelta(0)})
+    off = replace(mine, advisories_every=timedelta(0))
     assert schedule.REFRESH_ADVISORIES not in {entry["task"] for entry in schedule.build_beat_table(off).values()}

@@ -25,7 +25,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.options import CommandGroup
 from workers.clock import clock_at
 from workers.event_loop import run_coroutine
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 from workers.wiring.advisory_mirror import refresh_advisories
 
 _json_option = click.option(
@@ -63,7 +63,7 @@ def refresh(ecosystem: tuple[str, ...], anew: bool, as_json: bool) -> None:
     Exit codes: 0 done, 1 an ecosystem could not be refreshed (the others were), 2 wrong usage.
     """
     with explain_failures(), _explained():
-        settings = Settings()
+        settings = read_settings()
         report = (lambda one: print_json(_row(one))) if as_json else (lambda one: print_note(_sentence(one)))
         done = run_coroutine(
             refresh_advisories(settings, clock_at(settings.clock), anew=anew, ecosystems=ecosystem, progress=report)
@@ -81,7 +81,7 @@ def status(as_json: bool) -> None:
     Example: hallmark advisories status
     """
     with explain_failures(), _explained():
-        settings = Settings()
+        settings = read_settings()
         states = Mirror(settings.advisories_file).states()
         now = clock_at(settings.clock).wall()
         if as_json:

@@ -11,7 +11,7 @@ from workers.cli.options import json_document_option
 from workers.cli.session import open_read_store
 from workers.clock import clock_at
 from workers.retention import GRACE_PERIOD, RETENTION, CompactionResult, compact_runs
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 
 @click.command()
@@ -38,7 +38,7 @@ def compact(days: int | None, dry_run: bool, as_json: bool) -> None:
     Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 no run yet.
     """
     with open_read_store() as store:
-        settings = Settings()
+        settings = read_settings()
         with open_stderr().status("searching old runs") as status:
             done = compact_runs(
                 store,

@@ -20,7 +20,7 @@ from workers.cli.display.console import (
 )
 from workers.cli.error_boundary import explain_failures
 from workers.cli.options import json_lines_option
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 _STYLES: Final = {CheckStatus.OK: "green", CheckStatus.MISSING: "bold red", CheckStatus.OPTIONAL: "yellow"}
 
@@ -35,7 +35,7 @@ def doctor(as_json: bool) -> None:
     Example: hallmark doctor --json
     """
     with explain_failures():
-        found = list(run_checks(Settings()))
+        found = list(run_checks(read_settings()))
         if as_json:
             for check in found:
                 print_json(

@@ -20,7 +20,7 @@ from crawler.sandbox.toolchain import bun, host, node, package_indexes
 from evidence.store import NotMigrated, StoreError, open_store
 from workers.cli.administration.registry import KNOWN
 from workers.cli.extras import EXTRAS, FLEET, PACKAGES, Extra
-from workers.settings.environment import RegistrySetting, Settings, read_tool_environment
+from workers.settings.environment import RegistrySetting, Settings, is_set, read_tool_environment
 
 OLDEST_PYTHON: Final = (3, 11)
 _REDIS_SECONDS: Final = 1.0
@@ -186,7 +186,7 @@ def _index(name: str, find: Callable[[], str], needed_for: str, variable: str) -
 
 
 def _registries(settings: Settings) -> Iterator[Check]:
-    origin = "HALLMARK_REGISTRIES" if "registries" in settings.model_fields_set else "the default"
+    origin = "HALLMARK_REGISTRIES" if is_set("registries") else "the default"
     for item in settings.registries:
         name = item.name if isinstance(item, RegistrySetting) else item
         where = item.url if isinstance(item, RegistrySetting) else KNOWN.get(item, item)
@@ -199,7 +199,7 @@ def _redis(settings: Settings) -> Check:
         return Check("redis", CheckStatus.OPTIONAL, "no client", needed_for, FLEET.install_command)
     from redis import Redis, RedisError  # noqa: PLC0415  of an extra
 
-    address = settings.redis_url.get_secret_value()
+    address = settings.redis_url.reveal()
     try:
         with Redis.from_url(address, socket_connect_timeout=_REDIS_SECONDS, socket_timeout=_REDIS_SECONDS) as client:
             client.ping()

@@ -15,7 +15,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import FLEET, SITE, require_extra
 from workers.cli.options import json_lines_option
 from workers.cli.session import configure_command_logging
-from workers.settings.environment import VARIABLE_PREFIX, Settings, read_user_environment
+from workers.settings.environment import VARIABLE_PREFIX, Settings, is_set, read_settings, read_user_environment
 
 if TYPE_CHECKING:
     from workers.fleet.plan import PlannedProcess
@@ -70,7 +70,7 @@ def fleet(
         require_extra(FLEET)
         from workers.fleet.plan import count_shards, measure_machine, plan_processes  # noqa: PLC0415
 
-        settings, machine = Settings(), measure_machine()
+        settings, machine = read_settings(), measure_machine()
         ports = _choose_ports(health_port, site_port, beat=beat)
         folder = settings.home.absolute()
         planned = plan_processes(machine, chosen, beat=beat, folder=folder, fleet=os.getpid(), ports=ports)
@@ -79,7 +79,7 @@ def fleet(
             return
         configure_command_logging(settings, "info")
         _prepare(settings, chosen, ports, beat=beat)
-        shards = settings.shards if "shards" in settings.model_fields_set else count_shards(machine)
+        shards = settings.shards if is_set("shards") else count_shards(machine)
         _say_started(ports)
         raise click.exceptions.Exit(ExitCode.OK if _supervise(settings, planned, shards) else ExitCode.FAILURE)
 

@@ -22,7 +22,7 @@ from workers.cli.options import CommandGroup, json_lines_option
 from workers.cli.session import open_read_store
 from workers.opt_outs import load_opt_out_file
 from workers.publication import listing_index
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 app = CommandGroup(
     help="Manage opt-outs: domains, hosts and servers that are never contacted.\n\n"
@@ -56,7 +56,7 @@ def add(entry_: str, note_: str, by: str) -> None:
             print_note(f"the {scope} {value} is not contacted any more")
         else:
             print_note(f"the {scope} {value} is on the list already")
-        listing_index.hide_opted_out(Settings(), store)
+        listing_index.hide_opted_out(read_settings(), store)
 
 
 @app.command()
@@ -76,7 +76,7 @@ def remove(entry_: str, note_: str, by: str) -> None:
             exit_with_error(
                 f"the {scope} {value} is not on the list. `hallmark opt-out list` shows it", ExitCode.NOTHING
             )
-        listing_index.hide_opted_out(Settings(), store)
+        listing_index.hide_opted_out(read_settings(), store)
         print_note(f"the {scope} {value} is contacted again, unless the settings' file names it")
 
 
@@ -90,7 +90,7 @@ def list_(everything: bool, as_json: bool) -> None:
     """
     with open_read_store() as store:
         _show(store, everything=everything, as_json=as_json)
-        settings = Settings()
+        settings = read_settings()
         if settings.opt_outs is not None:
             print_note(f"{len(load_opt_out_file(settings))} more entries are in {settings.opt_outs}")
 

@@ -15,7 +15,7 @@ from workers.cli.display.console import ExitCode, clean_text, make_table, print_
 from workers.cli.error_boundary import explain_failures
 from workers.cli.options import CommandGroup, json_lines_option
 from workers.clock import clock_at
-from workers.settings.environment import RegistrySetting, Settings
+from workers.settings.environment import RegistrySetting, read_settings
 from workers.wiring.network import NetworkWiring
 
 KNOWN: Final = {"starter": "about 20 servers that ship with Hallmark", "official": OFFICIAL_URL, "docker": DOCKER_URL}
@@ -41,7 +41,7 @@ def registry(ctx: click.Context) -> None:
 def list_sources(as_json: bool) -> None:
     """List the registries that a run reads, and the others that have a name."""
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         walked = {
             (item.name if isinstance(item, RegistrySetting) else item): (
                 item.url if isinstance(item, RegistrySetting) else ""
@@ -84,7 +84,7 @@ def check(source: str, as_json: bool) -> None:
 
 
 async def _walk(source: str) -> list[ServerRef]:
-    settings = Settings()
+    settings = read_settings()
     network = NetworkWiring(settings, clock_at(settings.clock))
     named = {item.name for item in settings.registries if isinstance(item, RegistrySetting)}
     absolute = str(Path(source).absolute()) if source not in named and Path(source).exists() else source  # noqa: ASYNC240

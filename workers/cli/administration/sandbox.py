@@ -16,7 +16,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import PACKAGES, require_extra
 from workers.cli.options import CommandGroup, json_document_option
 from workers.clock import SystemClock
-from workers.settings.environment import Settings, read_tool_environment
+from workers.settings.environment import read_settings, read_tool_environment
 
 
 @click.group(cls=CommandGroup)
@@ -34,12 +34,12 @@ def build(as_json: bool) -> None:
     with explain_failures():
         require_extra(PACKAGES)
         chosen = box.choose_runtime(
-            Settings().sandbox_runtime, partial(box.check_runtime, environ=read_tool_environment())
+            read_settings().sandbox_runtime, partial(box.check_runtime, environ=read_tool_environment())
         )
         if not isinstance(chosen, str):
             exit_with_error(f"no sandbox here: {chosen.why}. {chosen.fix}", ExitCode.NOTHING)
         try:
-            made = asyncio.run(box.build_rootfs(Settings().cache, print_note, environ=read_tool_environment()))
+            made = asyncio.run(box.build_rootfs(read_settings().cache, print_note, environ=read_tool_environment()))
         except box.SandboxError as error:
             exit_with_error(str(error))
         row = {"path": str(made.path), "bytes": made.size, "files": made.files}
@@ -54,7 +54,7 @@ def build(as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Show the sandbox runtime and the size of the cache. Exit code 3 when there is no runtime."""
     with explain_failures():
-        settings, found = Settings(), box.check_runtimes(read_tool_environment())
+        settings, found = read_settings(), box.check_runtimes(read_tool_environment())
         chosen = box.choose_runtime(settings.sandbox_runtime, found.__getitem__)
         engine = box.choose_image_engine(settings.sandbox_runtime, found.__getitem__)
         size, files = _usage(settings.cache)
@@ -96,7 +96,7 @@ def status(as_json: bool) -> None:
 def clean(yes: bool, older_than: int | None) -> None:
     """Remove the root file system, installed packages and pulled images. They are made again when needed."""
     with explain_failures():
-        cache = Settings().cache
+        cache = read_settings().cache
         if older_than is not None:
             keep = box.EvictionPolicy(unused=timedelta(days=older_than))
             gone = box.evict_layers(cache, keep, SystemClock().wall())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import click
-from pydantic.fields import FieldInfo
+import msgspec
 from rich.console import Group
 
 from workers.cli.display.console import clean_text, make_fact_table, print_data, print_json
 from workers.cli.error_boundary import explain_failures
 from workers.cli.options import json_lines_option
-from workers.settings.environment import VARIABLE_PREFIX, Settings
+from workers.settings.environment import is_set, list_settings, name_variable, read_settings
 
 
 @click.command()
@@ -23,9 +24,9 @@ def settings(as_json: bool) -> None:
     Example: HALLMARK_IN_FLIGHT=50 hallmark settings
     """
     with explain_failures():
-        values = Settings()
-        for name, field in Settings.model_fields.items():
-            row = _row(values, name, field)
+        values = read_settings()
+        for name, meaning in list_settings():
+            row = _row(name, getattr(values, name), meaning)
             if as_json:
                 print_json(row)
                 continue
@@ -38,16 +39,14 @@ def settings(as_json: bool) -> None:
             )
 
 
-def _row(values: Settings, name: str, field: FieldInfo) -> dict[str, Any]:
-    return {
-        "variable": f"{VARIABLE_PREFIX}{name.upper()}",
-        "value": values.model_dump(mode="json", include={name})[name],
-        "set": name in values.model_fields_set,
-        "meaning": field.description or "",
-    }
+def _row(name: str, value: object, meaning: str) -> dict[str, Any]:
+    shown = value.total_seconds() if isinstance(value, timedelta) else msgspec.to_builtins(value, enc_hook=str)
+    return {"variable": name_variable(name), "value": shown, "set": is_set(name), "meaning": meaning}
 
 
 def _text(value: object) -> str:
     if value is None:
         return "none"
+    if isinstance(value, float):
+        return f"{value:.15g}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -20,7 +20,7 @@ from publish.datasets.snapshot.minisign import (
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.options import ANY_PATH, CommandGroup
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 _SECRET = "File of the secret key, readable only by its owner. The public key is written to FILE.pub."  # noqa: S105
 
@@ -81,7 +81,7 @@ def read_public_key(text: str) -> PublicKey:
 
 def read_password(settings: Settings) -> str:
     """The password of the key: from the settings, else from a prompt in a terminal, else empty."""
-    known = settings.datasets_password.get_secret_value()
+    known = settings.datasets_password.reveal()
     return known or (_ask("Password of the key") if sys.stdin.isatty() else "")
 
 
@@ -102,7 +102,7 @@ def _public(path: Path) -> PublicKey:
     try:
         return parse_public_key(data)
     except SignatureProblem:
-        return parse_secret_key(data, read_password(Settings()) if is_encrypted_key(data) else "").public
+        return parse_secret_key(data, read_password(read_settings()) if is_encrypted_key(data) else "").public
 
 
 def _read(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.options import json_document_option
 from workers.clock import SystemClock
 from workers.runs import pins
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 from workers.wiring.network import NetworkWiring
 
 
@@ -21,7 +21,7 @@ def version(as_json: bool) -> None:
     Example: hallmark version --json
     """
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         found = pins.read_current_pins(NetworkWiring(settings, SystemClock()).versions, settings.commit)
         if as_json:
             print_json(found)

@@ -41,7 +41,7 @@ from workers.cli.lab.quality import format_rate, make_quality_row
 from workers.cli.options import ANY_PATH, json_lines_option
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 PackageVersion: TypeAlias = tuple[str, str, str]
 """Ecosystem, normalized name and normalized version."""
@@ -94,7 +94,7 @@ def advisories(lockfile: Path, as_json: bool, export: Path | None, labels: Path 
     Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be read or there is no mirror.
     """
     with explain_failures(), _explain_mirror_errors():
-        settings = Settings()
+        settings = read_settings()
         clock = clock_at(settings.clock)
         packages, foreign = _read_packages(lockfile, as_format)
         labelled = read_rows(labels, _label, "ecosystem, name, version and a list of ids") if labels else []

@@ -30,7 +30,7 @@ from workers.nightly.withholding import find_withholding_reason
 from workers.observability.status import EMBEDDED_REASON, is_embedded
 from workers.pipeline import NotPublishable
 from workers.runs.options import RunOptions
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 _LOOK_BACK: Final = 400
 _NIGHTS: Final = (Trigger.NIGHTLY,)
@@ -101,7 +101,7 @@ def start(
     """
     who = operator.find_decider(by)
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         if is_embedded(settings):
             exit_with_error(
                 f"expected a fleet on PostgreSQL, found {EMBEDDED_REASON}. `hallmark run` starts at once",
@@ -136,7 +136,9 @@ def show_night(run: str | None, as_json: bool) -> None:
         row = _night(store, run, finished=True)
         progress, events = store.read_progress(row.run.id), store.read_run_events(row.run.id)
         withheld_for = (
-            "" if row.state.is_final else find_withholding_reason(progress, store.list_failures(row.run.id), Settings())
+            ""
+            if row.state.is_final
+            else find_withholding_reason(progress, store.list_failures(row.run.id), read_settings())
         )
         carried = store.list_carried_servers(row.run.id)
         last = store.read_last_collection_times(row.run.id, carried)
@@ -209,7 +211,7 @@ def publish(run: str | None, anyway: bool, reason: str, by: str, as_json: bool) 
     with open_read_store() as store:
         row = _night(store, run)
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         configure_command_logging(settings)
         event = _event(RunAction.PUBLISHED, who, reason)
         try:

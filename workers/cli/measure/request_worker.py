@@ -11,7 +11,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import PACKAGES, require_extra
 from workers.context import open_context
 from workers.event_loop import run_coroutine
-from workers.settings.environment import Settings
+from workers.settings.environment import is_set, read_settings
 
 
 @click.command()
@@ -39,6 +39,6 @@ def attend(every: float | None) -> None:
 
     with explain_failures():
         require_extra(PACKAGES)
-        settings = Settings()
-        log.configure_logging("warning" if "log_level" not in settings.model_fields_set else settings.log_level, "auto")
+        settings = read_settings()
+        log.configure_logging(settings.log_level if is_set("log_level") else "warning", "auto")
         run_coroutine(work())

@@ -21,7 +21,7 @@ from workers.event_loop import run_coroutine
 from workers.publication.finding_disclosure import read_login_name
 from workers.retests import execution, full_probes, retest_requests
 from workers.retests.retest_requests import RequesterRole, RetestProgress, RetestRefusal, RetestRefused
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, is_set, read_settings
 
 _POLL: Final = 0.5
 _SQLITE: Final = "sqlite"
@@ -54,8 +54,8 @@ def retest(server: str, *, wait: bool, full: bool, as_json: bool) -> None:
     """
     with explain_failures():
         require_extra(PACKAGES)
-        settings = Settings()
-        log.configure_logging("warning" if "log_level" not in settings.model_fields_set else settings.log_level, "auto")
+        settings = read_settings()
+        log.configure_logging(settings.log_level if is_set("log_level") else "warning", "auto")
         raise click.exceptions.Exit(run_coroutine(_retest(settings, server, wait=wait, full=full, as_json=as_json)))
 
 

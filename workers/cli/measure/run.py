@@ -25,7 +25,7 @@ from workers.lossy_stderr import describe_lost_output
 from workers.observability.tracing import open_span, traced
 from workers.progress import NoDisplay, ProgressDisplay
 from workers.runs.options import RunOptions
-from workers.settings.environment import RegistrySetting, Settings
+from workers.settings.environment import RegistrySetting, Settings, read_settings
 
 
 @click.command()
@@ -74,7 +74,7 @@ def run(
         require_extra(PACKAGES)
         if report is not None:
             require_extra(SITE)  # before the run, whose report would be missing
-        settings = Settings()
+        settings = read_settings()
         configure_command_logging(settings)  # events below warnings would break the progress display
         options = RunOptions(registries=_sources(registry, settings), only=only, limit=limit, fresh=fresh)
         result = run_coroutine(_run(settings, options, quiet=quiet, as_json=as_json, report=report))

@@ -11,7 +11,7 @@ from workers.cli.options import json_document_option
 from workers.cli.session import configure_command_logging
 from workers.context import open_context
 from workers.event_loop import run_coroutine
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 from workers.stages import availability_samples
 from workers.stages.availability_samples import SamplingResult
 
@@ -33,7 +33,7 @@ def samples(as_json: bool) -> None:
     Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage.
     """
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         configure_command_logging(settings)
         done = run_coroutine(_sample(settings))
         if as_json:

@@ -46,7 +46,7 @@ from workers.cli.measure.scan_file import encode_dossier
 from workers.cli.measure.scan_options import FailOn, Format
 from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import configure_command_logging
-from workers.settings.environment import Settings, read_code_version
+from workers.settings.environment import read_code_version, read_settings
 
 FIXES_SHOWN: Final = 5
 
@@ -91,12 +91,12 @@ def run_scan(
     """Measure one server and print its verdict or receipts; end the command with its exit code."""
     with explain_failures():
         rubrics = select_rubrics(rubric)
-        settings = Settings()
-        settings = settings.model_copy(update={"depth": "full" if full else "core"})
+        settings = read_settings()
+        settings = replace(settings, depth="full" if full else "core")
         if official_client:
-            settings = settings.model_copy(update={"interop": "weekly"})  # a scan knows no earlier week, so it is due
+            settings = replace(settings, interop="weekly")  # a scan knows no earlier week, so it is due
         if allow_private:
-            settings = settings.model_copy(update={"allow_private": True})
+            settings = replace(settings, allow_private=True)
         configure_command_logging(settings, "error")
         is_sandboxed = not (no_sandbox or source is not None or "://" in (target or ""))
         endpoints = read_allowed_endpoints(network, is_sandboxed=is_sandboxed, allow_private=allow_private)

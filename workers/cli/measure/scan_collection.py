@@ -111,7 +111,7 @@ def collect_dossier(
     subject = replace(subject, server=mask_server(subject.server))
     deadline = deadline or (_PROJECT_SECONDS if subject.project is not None else _SECONDS)
     left = TimeLeft(deadline, installing=not is_remote(subject.server))
-    limited = settings.model_copy(update={"server_timeout": min(settings.server_timeout, deadline * _PROBE_SHARE)})
+    limited = replace(settings, server_timeout=min(settings.server_timeout, deadline * _PROBE_SHARE))
     lines = lines and not is_remote(subject.server)
     with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic, lines=lines) as progress:
         network = NetworkWiring(

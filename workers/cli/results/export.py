@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from publish.datasets.export import ExportOrder, FolderNotEmpty
 from publish.datasets.snapshot.manifest import NotASnapshot
@@ -20,7 +21,7 @@ from workers.cli.options import ANY_PATH, rubric_option, run_option
 from workers.cli.rubric_selection import find_rubric, select_receipts
 from workers.cli.session import LATEST, find_run, open_read_store
 from workers.publication import dataset_snapshots
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 _RUN = "Write this run as a snapshot: id of a run, the beginning of one, or `latest`."
 _DIR = "Folder of the snapshot, which is created; an existing snapshot is replaced. NAME.zip: one archive."
@@ -105,7 +106,7 @@ def export(
         if every is not None:
             if rubric or output or comparable:
                 exit_with_error("--all writes complete files: omit --rubric, --output and --comparable", ExitCode.USAGE)
-            exporter = RunExporter(Settings().store_url, Settings().publish_processes)
+            exporter = RunExporter(read_settings().store_url, read_settings().publish_processes)
             written = manifest.write_run_files(store, row.run.id, every, exporter.export)
             print_note(f"run {row.run.id}: {written} servers in {every}")
             return
@@ -126,10 +127,10 @@ def export(
 
 def _snapshot(run: str, folder: Path, *, comparable: bool, since: Path | None, key: Path | None) -> None:
     with open_read_store() as store:
-        settings = Settings()
+        settings = read_settings()
         row = find_run(store, run)
         if key is not None:
-            settings = settings.model_copy(update={"datasets_key": key})
+            settings = replace(settings, datasets_key=key)
         planned = len(store.list_planned_servers(row.run.id))
         try:
             with show_progress(f"run {row.run.id}", planned) as advance:

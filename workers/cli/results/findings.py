@@ -35,7 +35,7 @@ from workers.cli.results.listing_approval import approve
 from workers.cli.session import find_server, open_read_store
 from workers.publication import finding_disclosure as disclosure
 from workers.publication.finding_disclosure import DisclosureNotAllowed, embargo_deadline
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 SHORT = 8
 """Digits of an id in a table; commands accept the beginning of an id."""
@@ -176,7 +176,9 @@ def disclose(ids: tuple[str, ...], to: str, note: str, by: str) -> None:
         server = _servers(store, rows)[rows[0].finding.server]
         now = _now()
         until = max(end for row in rows if (end := now.deadline(row)))
-        open_stdout().file.write(render_vendor_report(server, rows, deadline=until, contact=Settings().contact_url))
+        open_stdout().file.write(
+            render_vendor_report(server, rows, deadline=until, contact=read_settings().contact_url)
+        )
 
 
 @findings.command()
@@ -269,7 +271,7 @@ class _Now(Struct, frozen=True):
 
 
 def _now() -> _Now:
-    return _Now(operator.read_clock(), Settings().embargo)
+    return _Now(operator.read_clock(), read_settings().embargo)
 
 
 def _remind(rows: Sequence[FindingRow], now: _Now) -> None:

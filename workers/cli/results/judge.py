@@ -38,7 +38,7 @@ from workers.judging import (
     open_judge,
 )
 from workers.opt_outs import load_opt_outs
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 _BATCH = 50
 _THEIRS = ("attack", "honest", "unclear", "")
@@ -61,7 +61,7 @@ def judge(*, server: str | None, run: str, limit: int, as_json: bool) -> None:
     Example: hallmark judge com.example/notes --limit 20
     """
     with open_read_store() as store:
-        settings = Settings()
+        settings = read_settings()
         asked, opted_out = open_judge(settings), load_opt_outs(settings, store)
         run_id = find_run(store, run).run.id
         chosen = [find_server(store, server)] if server else []

@@ -10,7 +10,7 @@ from publish.mcp.server import create_mcp_server
 from workers import log
 from workers.cli.error_boundary import explain_failures
 from workers.opt_outs import load_opt_outs
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 
 @click.command()
@@ -23,7 +23,7 @@ def mcp() -> None:
     Example: {"mcpServers": {"hallmark": {"command": "hallmark", "args": ["mcp"]}}}
     """
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         log.configure_logging(settings.log_level, settings.log_format)
         store = open_store(settings.store_url)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from evidence.store import Store
 from publish.site.static_report import NotShown, write_report
@@ -13,7 +14,7 @@ from workers.cli.options import ANY_PATH
 from workers.cli.session import find_run, open_read_store
 from workers.clock import clock_at
 from workers.publication import listing_index
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, read_settings
 
 
 @click.command()
@@ -26,7 +27,7 @@ def report(run: str, folder: Path) -> None:
     """
     with open_read_store() as store:
         row = find_run(store, run)
-        first = write_pages(Settings(), store, row.run.id, folder)
+        first = write_pages(read_settings(), store, row.run.id, folder)
         print_note(f"run {row.run.id}")
         print_data(str(first.absolute()))
 
@@ -43,5 +44,5 @@ def write_pages(settings: Settings, store: Store, run: str, folder: Path) -> Pat
             f"expected the newest published run, which is {shown or 'none yet'}; found {run}. "
             "Its pages link the earlier runs of each server"
         )
-    unlimited = settings.model_copy(update={"web_rate": 0})
+    unlimited = replace(settings, web_rate=0)
     return write_report(create_app(store, SiteServices(unlimited, store, clock_at(settings.clock))), folder)

@@ -29,7 +29,7 @@ from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import find_run, open_read_store
 from workers.clock import clock_at
 from workers.rescoring import EvidenceExpired, RescoreResult, compare_runs, score_run_again
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 SHIFTS = 3
 """Published ids shown for each changed score; --json has all."""
@@ -59,7 +59,7 @@ def rescore_run(run: str, rubric: tuple[str, ...], limit: int, as_json: bool) ->
     with open_read_store() as store:
         rubrics = select_rubrics(rubric) if rubric else []
         source = find_run(store, run)
-        settings = Settings()
+        settings = read_settings()
         with open_stderr().status("scoring") as status:
             done = Counter[str]()
 

@@ -31,7 +31,7 @@ from workers.coordination.broker_statistics import BrokerStatistics
 from workers.observability.problems import find_problems
 from workers.observability.run_statistics import OBSERVED_LABEL, RunStatistics, StoreStatistics
 from workers.observability.status import NotInstalled, StatusReader, SystemStatus, Unavailable
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 _MOST_OUTCOMES: Final = 20
 
@@ -53,7 +53,7 @@ def status(as_json: bool, watch: bool, every: float) -> None:
     Example: hallmark status --watch
     """
     with explain_failures():
-        settings = Settings()
+        settings = read_settings()
         if settings.database_url is None:
             with open_read_store():
                 pass  # exits with advice when there is no database yet

@@ -6,11 +6,12 @@ import socket
 from ipaddress import ip_address
 
 import click
+from msgspec.structs import replace
 
 from workers.cli.display.console import exit_with_error, open_stderr, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import SITE, require_extra
-from workers.settings.environment import Settings
+from workers.settings.environment import Settings, is_set, read_settings
 
 _BACKLOG = 2048
 
@@ -35,7 +36,7 @@ def web(*, host: str, port: int, processes: int) -> None:
     """
     with explain_failures():
         require_extra(SITE)
-        settings = Settings()
+        settings = read_settings()
         listeners = _open_listeners(host, port, processes)
         print_note("opening the database")
         content = _prepare_database(settings)
@@ -51,9 +52,9 @@ def _address(host: str, port: int) -> str:
 
 def _set_address(settings: Settings, host: str, listening: str, port: int) -> Settings:
     """The settings with the listening address as web_url, unless that is set or the site listens at all addresses."""
-    if "web_url" in settings.model_fields_set or ip_address(listening).is_unspecified:
+    if is_set("web_url") or ip_address(listening).is_unspecified:
         return settings
-    return settings.model_copy(update={"web_url": _address(host, port)})
+    return replace(settings, web_url=_address(host, port))
 
 
 def _open_listeners(host: str, port: int, count: int) -> list[socket.socket]:

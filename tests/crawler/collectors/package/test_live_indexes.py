@@ -16,7 +16,7 @@ from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.kinds.package import Repository
 from evidence.model import Absent, Reason, Server, Target
 from tests.crawler.collectors.package.local_indexes import NOON, body, dossier, npm, pypi
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 pytestmark = pytest.mark.live
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.live
 def collector() -> PackageCollector:
     """A collector of this user."""
     engine = HttpEngine(user_agent="hallmark-test")
-    return PackageCollector(engine, ConfiguredIndexes(os.environ, Settings().cache), lambda: datetime.now(UTC))
+    return PackageCollector(engine, ConfiguredIndexes(os.environ, read_settings().cache), lambda: datetime.now(UTC))
 
 
 def look(target: Target) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def test_the_largest_packument_is_read() -> None:
 @pytest.mark.parametrize("target", [npm("@modelcontextprotocol/server-everything"), pypi("mcp-server-time")])
 def test_the_archive_is_where_the_index_says(target: Target) -> None:
     async def first_bytes() -> bytes:
-        engine, indexes = HttpEngine(user_agent="hallmark-test"), ConfiguredIndexes(os.environ, Settings().cache)
+        engine, indexes = HttpEngine(user_agent="hallmark-test"), ConfiguredIndexes(os.environ, read_settings().cache)
         found = await PackageCollector(engine, indexes, lambda: NOON).archive(target)
         assert isinstance(found, Archive), found
         assert found.digest is not None

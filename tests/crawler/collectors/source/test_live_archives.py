@@ -17,7 +17,7 @@ from crawler.http.engine import HttpEngine
 from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from evidence.kinds.source import Source
 from evidence.model import Dossier, Observed, Server, Target, TargetType
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 
 pytestmark = pytest.mark.live
 
@@ -26,7 +26,7 @@ CAPTURES = Path(__file__).parents[3] / "dossiers" / "captures"
 
 async def look(target: Target) -> Source:
     engine = HttpEngine(user_agent="hallmark-test")
-    indexes = ConfiguredIndexes(os.environ, Settings().cache)
+    indexes = ConfiguredIndexes(os.environ, read_settings().cache)
     packages = PackageCollector(engine, indexes, lambda: datetime.now(UTC))
     readers = ReaderPool(salt=b"live")
     collector = SourceCollector(engine, readers, packages, indexes, lambda: datetime.now(UTC), rules="")

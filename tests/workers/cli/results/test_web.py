@@ -22,7 +22,7 @@ from tests.processes import children
 from tests.servers import preloaded
 from tests.workers.sites import heard
 from workers.cli.results.web import web
-from workers.settings.environment import Settings
+from workers.settings.environment import read_settings
 from workers.web import processes
 from workers.web.processes import SiteStartFailed, serve_by_processes
 
@@ -130,5 +130,5 @@ def test_a_site_whose_processes_end_at_once_gives_up(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(processes, "_serve_while_parent_lives", lambda *_: os._exit(3))
     messages: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(SiteStartFailed, match="ended 3 times"):
-        serve_by_processes(Settings(), [listener], messages.append)
+        serve_by_processes(read_settings(), [listener], messages.append)
     assert messages == ["a process of the site ended with exit code 3 and was restarted"] * 2
