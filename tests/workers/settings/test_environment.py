@@ -168,6 +168,13 @@ def test_all_wrong_settings_are_told_together_and_none_of_their_secrets(monkeypa
     assert "hunter2" not in str(told.value)
 
 
+def test_what_code_gives_comes_before_the_environment_and_is_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALLMARK_IN_FLIGHT", "5")
+    assert read_settings(in_flight=7).in_flight == 7
+    with pytest.raises(InvalidSetting, match="HALLMARK_IN_FLIGHT: expected a whole number"):
+        read_settings(in_flight=0)
+
+
 def test_the_defaults_are_of_the_declared_types() -> None:
     annotations = get_type_hints(Settings, include_extras=True)
     made = read_settings()
