@@ -33,7 +33,7 @@ class WebSettings(ProbeSettings, frozen=True, kw_only=True):
         "absolute links. Default of `hallmark web`: its own address.",
     ] = "http://127.0.0.1:8080"
     web_rate: Annotated[float, Meta(ge=0), "Requests per second and client in the long run. 0: no limit."] = 10.0
-    web_burst: Annotated[int, Meta(ge=1), "Requests that a client may send at once."] = 200
+    web_burst: Annotated[int, Meta(ge=1), "Requests of a client at once."] = 200
     web_proxies: Annotated[
         tuple[IPv4Network | IPv6Network, ...],
         _read_networks,
@@ -48,7 +48,7 @@ class WebSettings(ProbeSettings, frozen=True, kw_only=True):
     web_threads: Annotated[
         int,
         Meta(ge=1, le=256),
-        "Pages that one process makes at the same time, each with a database connection. Start more processes instead.",
+        "Pages that one process makes at once, each with a database connection. Start more processes instead.",
     ] = 2
     web_metrics: Annotated[
         str,
