@@ -39,6 +39,12 @@ def strings_in(value: Json) -> tuple[str, ...]:
     return tuple(item for item in array_or_empty(value) if isinstance(item, str))
 
 
+def pairs_in(value: Json) -> tuple[tuple[str, str], ...]:
+    """The pairs of strings in an array."""
+    found = (strings_in(item) for item in array_or_empty(value))
+    return tuple((pair[0], pair[1]) for pair in found if len(pair) == 2)
+
+
 def count_or_zero(value: Json) -> int:
     """The integer of at least 0 (booleans are not integers), or 0, where a missing count means 0."""
     return count_or_none(value) or 0
@@ -68,6 +74,7 @@ _READERS: Final[Mapping[str, Callable[[Json], Any]]] = {
     "bool | None": flag_or_none,
     "tuple[str, ...]": strings_in,
     "tuple[int, ...]": counts_in,
+    "tuple[tuple[str, str], ...]": pairs_in,
     "tuple[str, ...] | None": lambda value: strings_in(value) if isinstance(value, list) else None,
     "Mapping[str, Json]": object_or_empty,
     "Mapping[str, Json] | None": lambda value: value if isinstance(value, Mapping) else None,

@@ -47,6 +47,9 @@ def group_to_json(found: Group) -> dict[str, Json]:
         **({"exploited": found.exploited} if found.exploited else {}),
         **({"via": [_text(name) for name in found.via]} if found.via else {}),
         **({"imported": found.imported} if found.imported is not None else {}),
+        **({"lock": found.lock} if found.lock else {}),
+        **({"admitted": found.admitted} if found.admitted is not None else {}),
+        **({"held_by": [[_text(one) for one in pair] for pair in found.held_by]} if found.held_by else {}),
     }
 
 

@@ -12,6 +12,7 @@ from evidence.advisories.aliases import group_aliases
 from evidence.advisories.osv_record import Advisory, Affected, normalize_name, parse_timestamp
 from evidence.advisories.severity import rank_severity, rate_flaw
 from evidence.advisories.version_matching import (
+    ECOSYSTEMS,
     VersionMatch,
     VersionOrder,
     find_fixed_versions,
@@ -19,7 +20,8 @@ from evidence.advisories.version_matching import (
     normalize_version,
 )
 from evidence.kinds.advisories import Group, Reach, Unmatched
-from evidence.lockfiles.lockfile import MAX_VIA
+from evidence.lockfiles.lockfile import MAX_VIA, merge_ranges
+from evidence.lockfiles.ranges import admits_version
 
 MAX_IDS: Final = 50
 
@@ -37,7 +39,7 @@ class UnmatchedReason(StrEnum):
 
 class Package(Struct, frozen=True, kw_only=True):
     """One version of one package that a server is built from. `version` is None when unknown; `raw` is the original
-    text. `via` and `imported` are those of the dependency.
+    text. `via`, `imported` and `ranges` are those of the dependency, `lock` the format of its lockfile.
     """
 
     ecosystem: str
@@ -48,6 +50,8 @@ class Package(Struct, frozen=True, kw_only=True):
     raw: str = ""
     via: tuple[str, ...] = ()
     imported: bool | None = None
+    ranges: tuple[tuple[str, str], ...] = ()
+    lock: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -152,6 +156,8 @@ def _joined(one: Package, other: Package) -> Package:
         raw=one.raw,
         via=tuple(sorted({*one.via, *other.via}))[:MAX_VIA] if nearest is not Reach.DIRECT else (),
         imported=one.imported if one.imported == other.imported else one.imported or other.imported or None,
+        ranges=merge_ranges(one.ranges, other.ranges),
+        lock=one.lock if one.lock == other.lock else "",
     )
 
 
@@ -165,6 +171,7 @@ def _verdict(candidate: Candidate, version: str | None, package: Package, order:
 def _group(package: Package, flaw: tuple[str, ...], records: Sequence[Advisory], order: VersionOrder) -> Group:
     rating = rate_flaw(records)
     fixed, fixing = _fix(package, records, order)
+    admitted, held_by = _judge_ranges(package, fixed)
     own = {record.id for record in records}
     summaries = {record.id: record.summary for record in records if record.summary}
     return Group(
@@ -183,7 +190,25 @@ def _group(package: Package, flaw: tuple[str, ...], records: Sequence[Advisory],
         summary=next((summaries[name] for name in flaw if name in own and name in summaries), ""),
         via=package.via,
         imported=package.imported,
+        lock=package.lock,
+        admitted=admitted,
+        held_by=held_by,
     )
+
+
+def _judge_ranges(package: Package, fixed: str) -> tuple[bool | None, tuple[tuple[str, str], ...]]:
+    """Whether all ranges admit the fixed version, and those that do not.
+
+    Unknown when a range is not understood, or does not even admit our version, since an override stands above it.
+    """
+    ecosystem = ECOSYSTEMS.get(package.ecosystem)
+    if not (fixed and ecosystem and package.ranges):
+        return None, ()
+    ours = [admits_version(ecosystem, declared, package.version or "") for _, declared in package.ranges]
+    verdicts = [admits_version(ecosystem, declared, fixed) for _, declared in package.ranges]
+    if not all(ours) or None in verdicts:
+        return None, ()
+    return all(verdicts), tuple(pair for pair, verdict in zip(package.ranges, verdicts, strict=True) if not verdict)
 
 
 def _fix(package: Package, records: Sequence[Advisory], order: VersionOrder) -> tuple[str, list[Advisory]]:

@@ -18,7 +18,7 @@ SEMVER_ORDER: Final = "SemVer"
 
 _PLACE: Final = {kind: place for place, kind in enumerate(EVENTS)}
 _TOOLCHAIN = re.compile(r"(\d+\.\d+)(?:\.(\d+))?(rc|beta)(\d+)")
-_ECOSYSTEMS: Final = {ecosystem.value: ecosystem for ecosystem in Ecosystem}
+ECOSYSTEMS: Final = {ecosystem.value: ecosystem for ecosystem in Ecosystem}
 
 
 class Unorderable(ValueError):
@@ -84,7 +84,7 @@ def find_fixed_versions(parts: Iterable[Affected], version: str, order: VersionO
 
 def normalize_version(ecosystem: str, text: str) -> str | None:
     """The version in the form in which it is compared; None when it is not a version of the ecosystem."""
-    known = _ECOSYSTEMS.get(ecosystem)
+    known = ECOSYSTEMS.get(ecosystem)
     found = parse_concrete_version(known, text) if known else UnknownVersion(text)
     if isinstance(found, UnknownVersion):
         return None

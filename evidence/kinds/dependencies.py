@@ -7,12 +7,13 @@ Body, schema 1 (canonical JSON):
      "sources": [{"path": PATH, "format": ID}, ...], "unread": [{"path": PATH, "why": TEXT}, ...],
      "dependencies": [{"ecosystem": STRING, "name": STRING, "version": TEXT | null,
                        "relation": "direct" | "transitive" | "unknown", "scopes": ["dev" | "optional" | "peer", ...],
-                       "path": PATH, "via": [NAME, ...]}, ...]}
+                       "path": PATH, "via": [NAME, ...], "ranges": [[NAME, RANGE], ...]}, ...]}
 
 ORIGIN is that of kind `source`. Sorted, at most 20,000 dependencies. `via` are at most three direct dependencies that
-bring a transitive one; it is missing where the file does not show them. `lockfile` states whether the project itself
-has a lockfile, `from` the source of the dependencies: the lockfiles of the server's folder, else of the root, else
-GitHub's list, else the installed tree.
+bring a transitive one; it is missing where the file does not show them. `ranges` are the at most eight declared ranges
+that the version must suit, each after a package that declares it, "" for the project. `lockfile` states whether the
+project itself has a lockfile, `from` the source of the dependencies: the lockfiles of the server's folder, else of the
+root, else GitHub's list, else the installed tree.
 `version` is null for what is no version (a range, a commit). Only packages of registries are listed; what comes from
 git, a path, a URL or the workspace is left out. `complete` is false when a lockfile could not be read completely or the
 list was cut. The record is Absent when there is neither a lockfile, nor a list, nor an installed tree.
@@ -52,6 +53,7 @@ class Dependency(Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...]
     path: str
     via: tuple[str, ...] = ()
+    ranges: tuple[tuple[str, str], ...] = ()
 
 
 class Dependencies(Struct, frozen=True, dict=True):

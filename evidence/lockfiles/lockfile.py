@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import TypeAlias
@@ -16,10 +17,13 @@ MAX_TEXT = 256
 MAX_FAULTS = 100
 MAX_VIA = 3
 """Direct dependencies that are named for one transitive dependency."""
+MAX_RANGES = 8
+"""Ranges that are kept of one dependency. Of more none is kept, since an upgrade must suit all."""
 
 MAX_ENTRIES = 500_000
 """Packages, or invalid entries, of one file."""
 
+_RANGE = compile_on_use(r"[\w\s.*^~<>=!|,+-]*", re.ASCII)
 _USERINFO = compile_on_use(r"(?<=//)[^/@\s?#]*@")
 _QUERY = compile_on_use(r"(?<=[^\s])\?[^#\s]*")
 _BAD_NAME = compile_on_use(r"[\s\x00-\x1f\x7f\ud800-\udfff]")
@@ -76,7 +80,9 @@ class Dependency(Struct, frozen=True, kw_only=True):
 
     `name` is the package that is installed, normalised for its ecosystem; `alias` is the project's own name for it, if
     it
-    differs. `via` are the names of direct dependencies that bring a transitive one, as far as the format shows them;
+    differs. `via` are the names of direct dependencies that bring a transitive one, as far as the format shows them.
+    `ranges` are the declared ranges that the version must suit, each with a package that declares it, empty for the
+    project itself; there are none where the format does not show all.
     `location` is the URL or path of a source other than a registry, without credentials.
     """
 
@@ -89,6 +95,7 @@ class Dependency(Struct, frozen=True, kw_only=True):
     location: str | None = None
     alias: str | None = None
     via: tuple[str, ...] = ()
+    ranges: tuple[tuple[str, str], ...] = ()
 
 
 class FaultKind(StrEnum):
@@ -205,7 +212,23 @@ def _merge(one: Dependency, other: Dependency) -> Dependency:
     relations = {one.relation, other.relation}
     relation = next(kind for kind in (Relation.DIRECT, Relation.UNSTATED, Relation.TRANSITIVE) if kind in relations)
     via = () if relation is Relation.DIRECT else tuple(sorted({*one.via, *other.via}))[:MAX_VIA]
-    return replace(one, relation=relation, scopes=one.scopes & other.scopes, via=via)
+    scopes = one.scopes & other.scopes
+    return replace(one, relation=relation, scopes=scopes, via=via, ranges=merge_ranges(one.ranges, other.ranges))
+
+
+def merge_ranges(one: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The ranges of both; none when those of one are unknown."""
+    return bound_ranges([*one, *other]) if one and other else ()
+
+
+def bound_ranges(ranges: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Each range once, with the first package that declares it; none when there are too many, or one is no range."""
+    first: dict[str, str] = {}
+    for package, declared in sorted(ranges):
+        first.setdefault(declared, package)
+    if len(first) > MAX_RANGES or any(len(each) > MAX_TEXT or not _RANGE.fullmatch(each) for each in first):
+        return ()
+    return tuple(sorted((package, declared) for declared, package in first.items()))
 
 
 def _shortened(faults: list[Fault]) -> Iterator[Fault]:

@@ -10,7 +10,7 @@ from evidence.advisories.package_matching import Package
 from evidence.canonical import NotJson
 from evidence.kinds import dependencies, package
 from evidence.kinds.advisories import Reach
-from evidence.kinds.dependencies import Dependencies
+from evidence.kinds.dependencies import LOCKFILE, Dependencies
 from evidence.model import Absent, Dossier, Observed, Reason
 
 _REACHES: Final = {reach.value: reach for reach in (Reach.DIRECT, Reach.TRANSITIVE)}
@@ -27,6 +27,7 @@ def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
     except NotJson as error:
         return tuple(own) or Absent(Reason.NOT_COLLECTED, f"the list of dependencies cannot be read: {error}")
     imported = list_imported(found, parsed)
+    formats = dict(parsed.sources)
     return (
         *own,
         *(
@@ -38,6 +39,8 @@ def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
                 scopes=frozenset(member.scopes),
                 via=member.via,
                 imported=imported.get((member.ecosystem, member.name)),
+                ranges=member.ranges,
+                lock=formats.get(member.path, "") if parsed.taken_from == LOCKFILE else "",
             )
             for member in parsed.dependencies
         ),

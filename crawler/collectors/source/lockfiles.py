@@ -150,6 +150,7 @@ def _rows(lock: FoundLockfile) -> Iterator[dict[str, Json]]:
                 "scopes": sorted(scope.value for scope in one.scopes),
                 "path": lock.path,
                 **({"via": list(one.via)} if one.via else {}),
+                **({"ranges": [list(pair) for pair in one.ranges]} if one.ranges else {}),
             }
 
 

@@ -17,8 +17,9 @@ from evidence.lockfiles.lockfile import (
     Relation,
     Scope,
     Source,
+    bound_ranges,
 )
-from evidence.lockfiles.node.npm_sources import locate_package, split_alias
+from evidence.lockfiles.node.npm_sources import locate_package, read_range, split_alias
 from evidence.lockfiles.parsing.bounded import (
     MAX_DEPTH,
     Table,
@@ -36,6 +37,7 @@ _NESTED = 16
 _LONGEST = 2_000
 """Nesting and length of a place from which needs are followed. A deeper or longer one would cost its size for each
 need."""
+_MAX_NEEDS = 50_000
 _PATH = re.compile(r"(?:file|link):|[.~]|/")
 _LISTS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
@@ -66,12 +68,16 @@ class _Folders(Struct, frozen=True):
 def _flat(packages: Table) -> Iterator[Finding]:
     """Locks 2 and 3: one entry for each folder."""
     folders = _folders(packages)
-    origins = find_origins(folders.direct, lambda key: _needs(key, packages))
+    origins = find_origins(folders.direct, lambda key: (place for place, _ in _needs(key, packages)))
+    ranges = _ranges(packages)
     for key, entry in packages.items():
         if not isinstance(entry, Mapping):
             yield build_entry_fault(key, "expected an object")
         elif key and not entry.get("link"):
-            yield _installed(key, entry, folders, origins) if _INSTALLED in key else _linked(key, entry, folders)
+            if _INSTALLED in key:
+                yield _installed(key, entry, _via(key, folders, origins), ranges.get(key, ()), folders)
+            else:
+                yield _linked(key, entry, folders)
 
 
 def _folders(packages: Table) -> _Folders:
@@ -104,23 +110,41 @@ def _specs(entry: Table) -> Iterator[tuple[str, str]]:
             yield name, string_or_empty(spec)
 
 
-def _needs(key: str, packages: Table) -> Iterator[str]:
-    """The places of what a package needs: in its own folder first, then in the folders around it."""
+def _needs(key: str, packages: Table) -> Iterator[tuple[str, str]]:
+    """The places of what a package needs, in its own folder first, then in the folders around it; and the ranges."""
     entry = packages.get(key)
-    if not isinstance(entry, Mapping) or len(key) > _LONGEST or key.count(_INSTALLED) > _NESTED:
+    if not isinstance(entry, Mapping) or _is_deep(key):
         return
     if entry.get("link"):
-        yield string_or_empty(entry.get("resolved"))
-    for name, _ in _specs(entry):
-        place, around = f"{key}/{_INSTALLED}{name}", key
+        yield string_or_empty(entry.get("resolved")), ""
+    for name, declared in _specs(entry):
+        place, around = (f"{key}/" if key else "") + _INSTALLED + name, key
         while around and place not in packages:
             around = around.rpartition(f"/{_INSTALLED}")[0]
             place = f"{around}/{_INSTALLED}{name}" if around else _INSTALLED + name
         if place in packages:
-            yield place
+            yield place, declared
 
 
-def _installed(key: str, entry: Table, folders: _Folders, origins: Mapping[str, list[str]]) -> Dependency:
+def _is_deep(key: str) -> bool:
+    return len(key) > _LONGEST or key.count(_INSTALLED) > _NESTED
+
+
+def _ranges(packages: Table) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """The ranges that each place must suit; none when the needs of a package are not followed, or are too many."""
+    count = sum(1 for entry in packages.values() if isinstance(entry, Mapping) for _ in _specs(entry))
+    if count > _MAX_NEEDS or any(map(_is_deep, packages)):
+        return {}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for key in packages:
+        for place, declared in _needs(key, packages):
+            found.setdefault(place, []).append((key.rpartition(_INSTALLED)[2], read_range(declared)))
+    return {place: bound_ranges(ranges) for place, ranges in found.items()}
+
+
+def _installed(
+    key: str, entry: Table, via: tuple[str, ...], ranges: tuple[tuple[str, str], ...], folders: _Folders
+) -> Dependency:
     """A package in node_modules."""
     folder = key.rpartition(_INSTALLED)[2]
     version = string_or_empty(entry.get("version"))
@@ -134,7 +158,8 @@ def _installed(key: str, entry: Table, folders: _Folders, origins: Mapping[str, 
         scopes=_scopes(entry),
         source=source,
         location=location,
-        via=_via(key, folders, origins),
+        via=via,
+        ranges=ranges,
     )
 
 

@@ -33,6 +33,14 @@ def locate_package(resolved: str, version: str = "") -> tuple[Source, str | None
     return Source.REGISTRY, None
 
 
+def read_range(declared: str) -> str:
+    """The range of a declaration without the protocol and the name of an alias, such as `npm:name@^1`."""
+    if not declared.startswith("npm:"):
+        return declared
+    text = declared.removeprefix("npm:")
+    return split_alias(text)[1] if text.find("@", 1) > 0 else text
+
+
 def split_alias(text: str) -> tuple[str, str]:
     """The name and the rest of `name@rest`; a name may itself begin with an @."""
     at = text.find("@", 1)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source
-from evidence.lockfiles.node.npm_sources import locate_package, split_alias
+from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source, bound_ranges
+from evidence.lockfiles.node.npm_sources import locate_package, read_range, split_alias
 from evidence.lockfiles.parsing.bounded import (
     Table,
     build_entry_fault,
@@ -38,6 +38,8 @@ def read_yarn_berry_lock(data: bytes) -> Iterator[Finding]:
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     patterns = {pattern for key in entries for pattern in _patterns(key)}
     direct = {need for entry in entries.values() if _is_workspace(entry) for need in _needs(entry)}
+    others = {split_alias(key)[0]: entry for key, entry in entries.items() if not _is_root(entry)}
+    packages = {need: name for name, entry in others.items() for need in _needs(entry)}
     resolved = {split_alias(need)[0] for need in direct - patterns}  # `resolutions` replaced the range
     needed = {split_alias(need)[0] for entry in entries.values() for need in _needs(entry)}
     yield from find_missing_packages(needed - {split_alias(pattern)[0] for pattern in patterns})
@@ -47,10 +49,12 @@ def read_yarn_berry_lock(data: bytes) -> Iterator[Finding]:
             yield build_entry_fault(key, "no resolution")
         elif not _is_root(entry):
             named = not direct.isdisjoint(_patterns(key)) or not resolved.isdisjoint(_names(key))
-            yield _package(key, entry, resolution, named=named, knows_roots=bool(direct))
+            yield _package(key, entry, resolution, packages, named=named, knows_roots=bool(direct))
 
 
-def _package(key: str, entry: Table, resolution: str, *, named: bool, knows_roots: bool) -> Dependency:
+def _package(
+    key: str, entry: Table, resolution: str, packages: Mapping[str, str], *, named: bool, knows_roots: bool
+) -> Dependency:
     name, place = split_alias(resolution)
     source, location = _source(place)
     relation = Relation.TRANSITIVE if knows_roots else Relation.UNSTATED
@@ -62,6 +66,9 @@ def _package(key: str, entry: Table, resolution: str, *, named: bool, knows_root
         relation=Relation.DIRECT if source is Source.WORKSPACE or named else relation,
         source=source,
         location=location,
+        ranges=bound_ranges(
+            (packages.get(pattern, ""), read_range(split_alias(pattern)[1])) for pattern in _patterns(key)
+        ),
     )
 
 

@@ -16,9 +16,10 @@ from evidence.lockfiles.lockfile import (
     InvalidLockfile,
     Relation,
     Scope,
+    bound_ranges,
     to_printable_text,
 )
-from evidence.lockfiles.node.npm_sources import locate_package, split_alias
+from evidence.lockfiles.node.npm_sources import locate_package, read_range, split_alias
 from evidence.lockfiles.parsing.bounded import (
     build_entry_fault,
     decode_generated_text,
@@ -49,17 +50,21 @@ class _Locked(Struct, frozen=True):
 
 
 class _Wanted(Struct, frozen=True):
-    """The patterns that any entry depends on, those with a dependency that is not optional, and their names."""
+    """The patterns that any entry depends on, with the first that does; those with a dependency that is not optional;
+    and their names.
+    """
 
-    required: set[str] = field(default_factory=set)
+    required: dict[str, str] = field(default_factory=dict)
     needed: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
 
     def add(self, entry: _Entry) -> None:
         """Add the dependencies of an entry."""
+        package = split_alias(entry.patterns[0])[0]
         needed = [f"{name}@{spec}" for name, spec in entry.needs]
         self.needed.update(needed)
-        self.required.update(needed, (f"{name}@{spec}" for name, spec in entry.options))
+        for pattern in (*needed, *(f"{name}@{spec}" for name, spec in entry.options)):
+            self.required.setdefault(pattern, package)
         self.names.update(name for name, _ in (*entry.needs, *entry.options))
 
 
@@ -87,7 +92,7 @@ def _dependency(entry: _Locked, wanted: _Wanted) -> Finding:
         return build_entry_fault(entry.patterns[0], "no version")
     name = split_alias(spec.removeprefix("npm:"))[0] if spec.startswith("npm:") else alias
     source, location = locate_package(entry.resolved, spec if ":" in spec and name == alias else "")
-    direct = not wanted.required.issuperset(entry.patterns)
+    direct = not wanted.required.keys() >= set(entry.patterns)
     optional = not direct and wanted.needed.isdisjoint(entry.patterns)
     return Dependency(
         ecosystem=Ecosystem.NPM,
@@ -98,6 +103,9 @@ def _dependency(entry: _Locked, wanted: _Wanted) -> Finding:
         scopes=frozenset({Scope.OPTIONAL} if optional else ()),
         source=source,
         location=location,
+        ranges=bound_ranges(
+            (wanted.required.get(pattern, ""), read_range(split_alias(pattern)[1])) for pattern in entry.patterns
+        ),
     )
 
 

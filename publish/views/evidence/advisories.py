@@ -14,6 +14,7 @@ from evidence.kinds.repository import PublishedAdvisory, Repository
 from evidence.model import Absent, Dossier
 from publish.views.evidence.observations import EvidenceSection
 from publish.views.evidence.project import FactPair, format_count, view_section
+from scoring.analysis.upgrades import describe_upgrade
 
 MAX_ADVISORIES: Final = 200
 
@@ -38,6 +39,8 @@ class AdvisoryView(Struct, frozen=True):
     tone: str
     fixed: str
     summary: str = ""
+    upgrade: str = ""
+    """The shortest upgrade in words; empty for what the repository published itself."""
 
 
 class AdvisoriesView(Struct, frozen=True):
@@ -85,6 +88,7 @@ def _advisory(group: Group) -> AdvisoryView:
         tone=_TONES.get(group.severity, "open"),
         fixed=group.fixed,
         summary=group.summary,
+        upgrade=describe_upgrade(group),
     )
 
 

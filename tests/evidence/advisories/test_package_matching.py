@@ -141,3 +141,18 @@ def test_the_body_is_bounded_and_counts_what_it_leaves_out() -> None:
     result, _ = examined([bread(None, raw=f">={number}") for number in range(300)])
     view = Advisories.parse(build_body(checked=0, groups=(), unknown=result.unknown, ecosystems=()))
     assert (len(view.unknown), view.unknown_total) == (200, 300)
+
+
+def test_a_group_says_whether_the_declared_ranges_admit_the_fix() -> None:
+    flaw = advisory("CVE-1", fixed_in("PyPI", "bread", "1.2"))
+    for ranges, admitted, held_by in (
+        ((("", ">=1"), ("oven", "<2")), True, ()),
+        ((("", ">=1"), ("oven", "<1.1")), False, (("oven", "<1.1"),)),
+        ((("", ">=1"), ("oven", "^1")), None, ()),  # not understood
+        ((("", ">=1.1"), ("oven", "<2")), None, ()),  # excludes our version, so something overrides it
+        ((), None, ()),
+    ):
+        (found,) = groups([bread("1.0", ranges=ranges, lock="pdm")], flaw)
+        assert (found.admitted, found.held_by, found.lock) == (admitted, held_by, "pdm")
+        body = build_body(checked=1, groups=[found], unknown=[], ecosystems=["PyPI"])
+        assert Advisories.parse(body).groups == (found,)
