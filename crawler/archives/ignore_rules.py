@@ -6,7 +6,9 @@ https://git-scm.com/docs/gitignore
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits, hexdigits, punctuation
 from typing import Final
 
 import re2
@@ -17,6 +19,28 @@ MAX_LINES: Final = 2_000
 _MAX_LINE: Final = 1_000
 _MAX_MEMORY: Final = 64 * 1024 * 1024  # of the automaton of one file
 _NEVER: Final = rb"[^\x00-\xff]"
+_SLASH: Final = ord("/")
+_CLASS_END: Final = ord("]")
+_BYTES: Final = frozenset(range(256))
+_NAMED_CLASS: Final = re.compile(rb"\[:([^\]]*):\]")
+_CLASSES: Final = {
+    name.encode(): frozenset(map(ord, letters))
+    for name, letters in {
+        "alnum": ascii_letters + digits,
+        "alpha": ascii_letters,
+        "blank": " \t",
+        "cntrl": "".join(map(chr, (*range(32), 127))),
+        "digit": digits,
+        "graph": ascii_letters + digits + punctuation,
+        "lower": ascii_lowercase,
+        "print": ascii_letters + digits + punctuation + " ",
+        "punct": punctuation,
+        "space": " \t\n\v\f\r",
+        "upper": ascii_uppercase,
+        "xdigit": hexdigits,
+    }.items()
+}
+"""The named classes of `[[:alpha:]]`."""
 
 
 class IgnoreFile(Struct, frozen=True):
@@ -97,18 +121,30 @@ def _translate(pattern: str) -> bytes | None:
     only_folders, words = pattern.endswith("/"), pattern.strip("/")
     if not words:
         return None
-    *folders, last = words.split("/")
-    if not folders and not pattern.startswith("/"):
-        folders = ["**"]  # without a slash it holds at every depth
-    found = [b"(?:.*/)?" if segment == "**" else _translate_segment(segment) + b"/" for segment in folders]
+    *folders, last = _split_segments(words.encode("utf-8", "surrogatepass"))
+    if "/" not in words and not pattern.startswith("/"):
+        folders = [b"**"]  # without a slash it holds at every depth
+    found = [b"(?:.*/)?" if segment == b"**" else _translate_segment(segment) + b"/" for segment in folders]
     end = b"/" if only_folders else b"/?"
     # `**` at the end is all that is in a folder, and not the folder.
-    found.append(b".*[^/]" if last == "**" else _translate_segment(last))
+    found.append(b".*[^/]" if last == b"**" else _translate_segment(last))
     return b"".join(found) + end
 
 
-def _translate_segment(segment: str) -> bytes:
-    data, found, at = segment.encode("utf-8", "surrogatepass"), bytearray(), 0
+def _split_segments(data: bytes) -> Iterator[bytes]:
+    """The parts between the slashes, of which one in a class is none."""
+    start = at = 0
+    while at < len(data):
+        letter = data[at : at + 1]
+        at = _read_class(data, at + 1)[1] if letter == b"[" else at + (2 if letter == b"\\" else 1)
+        if letter == b"/":
+            yield data[start : at - 1]
+            start = at
+    yield data[start:]
+
+
+def _translate_segment(data: bytes) -> bytes:
+    found, at = bytearray(), 0
     while at < len(data):
         letter = data[at : at + 1]
         at += 1
@@ -118,9 +154,8 @@ def _translate_segment(segment: str) -> bytes:
         elif letter == b"?":
             found += b"[^/]"
         elif letter == b"[":
-            end = _find_class_end(data, at)
-            found += _translate_class(data[at:end]) if end else _NEVER
-            at = end + 1 if end else len(data)
+            members, at = _read_class(data, at)
+            found += _write_class(members)
         else:
             if letter == b"\\" and at < len(data):
                 letter = data[at : at + 1]
@@ -129,13 +164,34 @@ def _translate_segment(segment: str) -> bytes:
     return bytes(found)
 
 
-def _find_class_end(data: bytes, at: int) -> int:
-    """The place of the `]` that ends a class; 0 if there is none. A `]` in the first place is a letter."""
-    start = at + data[at:].startswith((b"!", b"^")) + 1
-    return max(data.find(b"]", start), 0)
+def _read_class(data: bytes, at: int) -> tuple[frozenset[int], int]:
+    """The bytes that the class which begins at a place matches, and its end; none if it is malformed.
+
+    As `wildmatch` of git reads it: a `]` in the first place is a letter, and no class matches a slash.
+    """
+    negated = data[at : at + 1] in {b"!", b"^"} and bool(data[at:])
+    at += negated
+    members: set[int] = set()
+    first, last = at, -1
+    while at < len(data) and (at == first or data[at] != _CLASS_END):
+        if named := _NAMED_CLASS.match(data, at):
+            if named[1] not in _CLASSES:
+                return frozenset(), len(data)
+            members |= _CLASSES[named[1]]
+            at, last = named.end(), -1
+            continue
+        is_range = data[at : at + 1] == b"-" and last >= 0 and data[at + 1 : at + 2] not in {b"", b"]"}
+        at += is_range
+        at += data[at : at + 1] == b"\\"
+        if at >= len(data):
+            return frozenset(), len(data)
+        members |= set(range(last, data[at] + 1)) if is_range else {data[at]}
+        last = -1 if is_range else data[at]
+        at += 1
+    if at >= len(data):
+        return frozenset(), len(data)
+    return (_BYTES - members if negated else frozenset(members)) - {_SLASH}, at + 1
 
 
-def _translate_class(inner: bytes) -> bytes:
-    negated = inner.startswith((b"!", b"^"))
-    letters = inner[negated:].replace(b"[", rb"\[").replace(b"]", rb"\]")
-    return b"[^/" + letters + b"]" if negated else b"[" + letters + b"]"
+def _write_class(members: frozenset[int]) -> bytes:
+    return b"[%b]" % b"".join(rb"\x%02x" % member for member in sorted(members)) if members else _NEVER
