@@ -1,8 +1,10 @@
 """How many of the attacks written blind are found, and how many honest look-alikes are accused, by class and language.
 
-    python -m bench.poisoning_blind [--half read|unread] [--misses] [--json FILE]
+    python -m bench.poisoning_blind [--half read|unread] [--misses] [--folder DIR] [--json FILE]
 
 Patterns were improved on the half that may be read; the other half was never read. `--misses` names rows of the first.
+`--folder` has other sets, with the same file names and members: id, set, server, label (1 or 0), class, language, name,
+description, inputSchema.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=("read", "unread"))
     parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    rows = [each for each in judge_rows() if options.half in (None, half_of(each[0]["id"]))]
+    rows = [each for each in judge_rows(options.folder) if options.half in (None, half_of(each[0]["id"]))]
     figures = {part: dict(count(rows, part)) for part in ("set", "class", "language")}
     for part, tallies in figures.items():
         for name, tally in tallies.items():
@@ -43,10 +46,10 @@ def main() -> None:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
 
-def judge_rows() -> Iterator[tuple[Mapping[str, Any], tuple[Hit, ...]]]:
+def judge_rows(folder: Path = FOLDER) -> Iterator[tuple[Mapping[str, Any], tuple[Hit, ...]]]:
     """Every row with its findings."""
     for name in SETS:
-        path = FOLDER / f"{name}.jsonl"
+        path = folder / f"{name}.jsonl"
         raw = map(json.loads, path.read_text(encoding="utf-8").splitlines())
         for row, (judged, hits) in zip(raw, ToolCorpus.read(path).scan(), strict=True):
             if isinstance(judged, InvalidRow):
