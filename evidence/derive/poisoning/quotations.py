@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from evidence.compiled_on_use import compile_on_use
+from evidence.patterns.poisoning.pattern import CONDITION
 
 _BEFORE: Final = 200
 _AFTER: Final = 80
@@ -64,6 +65,8 @@ def _is_explained(outside: str, quotation: re.Match[str]) -> bool:
     if _ORDERED.search(before, max(0, len(before) - _LEAD)):
         return False
     same_sentence = _SENTENCE_END.split(before)[-1]
+    if (condition := CONDITION.search(same_sentence)) and not _SHOWN.search(same_sentence, condition.end()):
+        return False
     if quotation[0][0] in _ALSO_MARKUP:
         shown = not quotation[0].startswith("<") or _SHOWN.search(same_sentence)
         return bool(shown and not quotation[0].startswith("<script") and ATTACK.search(same_sentence))

@@ -251,6 +251,15 @@ _MENTION: Final = compile_on_use(
     re.VERBOSE,
 )
 
+CONDITION: Final = re.compile(
+    r"\b(?:unless|until|except\s(?:if|when)|fail(?:s|ed)?\sto|without\s(?:having|first)|skip(?:s|ped|ping)?"
+    r"|(?:you|this|the\s(?:model|assistant|agent))\s(?:have|has|had|did|do|does|was|were|is|are)(?:n't|\snot)"
+    r"|es\ssei\sdenn|(?:sofern|solange|falls|wenn)\s(?:\w+\s){0,2}nicht|sauf\ssi|à\smoins|tant\sque|a\smenos|salvo\sque"
+    r"|(?:hasta|até)\sque|(?:mientras|enquanto)\sn[oã]o?|a\smeno\sche|finché\snon|se\s(?:non|não)|tenzij|zolang|totdat"
+    r"|chyba\sże|dopóki|jeśli\snie|pokud\sne|dokud|если\sне|пока\sне|якщо\sне|поки\sне|kecuali|trừ\skhi|om\sinte|olmadıkça)"
+    r"|除非|直到|しない限り|するまで|않으면|때까지|إلا\sإذا|ما\sلم|जब\sतक"
+)
+"""Makes what follows in the sentence what the caller has to do, not what a tool detects or rejects."""
 
 _TAG_MENTION: Final = compile_on_use(
     r"""\b(?:check|format|pars|strip|wrap|render|convert|escap|count|support|tokeni[sz]|remov|insert|log|token|tag|level|delimiter|placeholder|markup|chatml|template|xml|html)\w{0,5}
@@ -275,7 +284,8 @@ def _find_mention(text: str, place: re.Match[str]) -> Mention | None:
         after = text[place.end() : place.end() + _MENTIONED]
         if _TAG_MENTION.search(before) or _MENTIONED_AFTER.match(after):
             return Mention.MARKUP
-    if place[0][0] not in _ENDS and _MENTION.search(before):
+    condition = CONDITION.search(before)
+    if place[0][0] not in _ENDS and _MENTION.search(before, condition.end() if condition else 0):
         return Mention.ATTACK
     return None
 
