@@ -26,9 +26,9 @@ is critical. `fixed` is the lowest version above ours that an advisory names as 
 names a fix. Both are RFC 3339. `exploited` is the date on which CISA's catalogue of known exploited vulnerabilities
 listed one of the ids; it is missing where none is listed. `via` are at most three direct dependencies that bring a
 transitive one. `imported` states whether the server's own code imports the package, or one of `via`; it is false only
-when the source was read completely and computes no name, and missing where that is unknown. `lock` is the format of
-the lockfile. `admitted` states whether all declared ranges admit `fixed`; `held_by` are those that do not, each after a
-package that declares it, "" for the project. Both are missing where unknown. `groups` are sorted, worst
+when the source was read completely and computes no name, and missing where that is unknown. `lock` is the format of the
+lockfile, or `installed`. `admitted` states whether all declared ranges admit `fixed`; `held_by` are those that do not,
+each after a package that declares it, "" for the project. Both are missing where unknown. `groups` are sorted, worst
 first, at most 2,000; the totals include what the bounds cut off.
 
 Observation: `looked_at`, the time of the lookup (RFC 3339); `by`, `mirror` or `api`; and for a mirror `as_of` (when

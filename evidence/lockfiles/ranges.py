@@ -5,7 +5,6 @@ Only versions without a pre-release part are judged: npm and pip admit others by
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import takewhile
 from typing import Final, TypeAlias
@@ -13,18 +12,19 @@ from typing import Final, TypeAlias
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.lockfiles.lockfile import MAX_TEXT, Ecosystem
 
 _Triple: TypeAlias = tuple[int, int, int]
 
 _PART: Final = r"(?:[0-9]{1,15}|[xX*])"
-_PARTIAL: Final = re.compile(
+_PARTIAL: Final = compile_on_use(
     rf"(?P<sign>[<>]=?|=|\^|~>?|)v?(?P<major>{_PART})(?:\.(?P<minor>{_PART})(?:\.(?P<patch>{_PART})"
     r"(?P<pre>-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)?)?"
 )
-_SPAN: Final = re.compile(r"(\S+)\s+-\s+(\S+)")
-_AFTER_SIGN: Final = re.compile(r"(?<=[<>=^~])\s+")
-_RELEASE: Final = re.compile(r"v?([0-9]{1,15})\.([0-9]{1,15})\.([0-9]{1,15})(?:\+[0-9A-Za-z.-]+)?")
+_SPAN: Final = compile_on_use(r"(\S+)\s+-\s+(\S+)")
+_AFTER_SIGN: Final = compile_on_use(r"(?<=[<>=^~])\s+")
+_RELEASE: Final = compile_on_use(r"v?([0-9]{1,15})\.([0-9]{1,15})\.([0-9]{1,15})(?:\+[0-9A-Za-z.-]+)?")
 _TOP: Final[_Triple] = (10**15, 0, 0)
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from evidence.kinds.advisories import Group, Reach
+from evidence.kinds.dependencies import INSTALLED
 from scoring.text.evidence_path import clip_text
 
 _COMMANDS: Final = {
@@ -33,8 +34,7 @@ def _describe_fix(group: Group) -> str:
     fixed = f"fixed in {clip_text(group.fixed)}"
     command = _find_command(group)
     if group.admitted:
-        what = f"`{command}` suffices" if command else f"renew {clip_text(group.package)} in the lockfile"
-        return f"{fixed}: {what}, since all declared ranges allow it"
+        return f"{fixed}: {_describe_renewal(group, command)}, since all declared ranges allow it"
     if group.held_by:
         return f"{fixed}: {_describe_held(group)}"
     if group.relation is Reach.DIRECT:
@@ -43,6 +43,12 @@ def _describe_fix(group: Group) -> str:
         how = f"raise it in the lockfile (`{command}`)" if command else "raise it in the lockfile"
         return f"{fixed}: {how}, or {_join(group.via)}, which brings it"
     return f"{fixed}: `{command}`, if the other packages allow it" if command else fixed
+
+
+def _describe_renewal(group: Group, command: str) -> str:
+    if group.lock == INSTALLED:
+        return "a new installation brings it"
+    return f"`{command}` suffices" if command else f"renew {clip_text(group.package)} in the lockfile"
 
 
 def _describe_held(group: Group) -> str:

@@ -10,7 +10,7 @@ from evidence.advisories.package_matching import Package
 from evidence.canonical import NotJson
 from evidence.kinds import dependencies, package
 from evidence.kinds.advisories import Reach
-from evidence.kinds.dependencies import LOCKFILE, Dependencies
+from evidence.kinds.dependencies import INSTALLED, Dependencies
 from evidence.model import Absent, Dossier, Observed, Reason
 
 _REACHES: Final = {reach.value: reach for reach in (Reach.DIRECT, Reach.TRANSITIVE)}
@@ -40,7 +40,7 @@ def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
                 via=member.via,
                 imported=imported.get((member.ecosystem, member.name)),
                 ranges=member.ranges,
-                lock=formats.get(member.path, "") if parsed.taken_from == LOCKFILE else "",
+                lock=INSTALLED if parsed.taken_from == INSTALLED else formats.get(member.path, ""),
             )
             for member in parsed.dependencies
         ),

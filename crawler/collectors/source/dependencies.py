@@ -66,7 +66,10 @@ def make_installation_body(tree: InstalledTree) -> dict[str, Json]:
     from crawler.collectors.source.lockfiles import sort_dependency_rows  # noqa: PLC0415
 
     rows = sort_dependency_rows(
-        _row(package.ecosystem, package.name, package.version, package.relation, package.path)
+        {
+            **_row(package.ecosystem, package.name, package.version, package.relation, package.path),
+            **({"ranges": [list(pair) for pair in package.ranges]} if package.ranges else {}),
+        }
         for package in tree.packages
     )
     head: dict[str, Json] = {"origin": tree.ecosystem, "name": tree.name, "ref": tree.version, "from": INSTALLED}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from email.errors import MessageError
 from email.parser import BytesHeaderParser
 from email.policy import compat32
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
@@ -28,6 +29,7 @@ _DIST_INFO: Final = ".dist-info"
 _PRINTABLE: Final = compile_on_use(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]{1,256}")
 _PLAIN_PATH: Final = compile_on_use(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NEEDS: Final = ("dependencies", "optionalDependencies", "peerDependencies")
+_SPECIFIERS: Final = compile_on_use(r"\s*(?:\[[^\]]*\])?\s*\(?([\w\s.*<>=!~,+-]*?)\)?\s*")
 _REQUIRED: Final = compile_on_use(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
 
 
@@ -50,6 +52,8 @@ class InstalledPackage(Struct, frozen=True, kw_only=True):
     version: str
     relation: Literal["direct", "transitive"]
     path: str
+    ranges: tuple[tuple[str, str], ...] = ()
+    """The declared ranges that the version must suit, each after a package that declares it, "" for the top one."""
 
 
 class UnreadPlace(Struct, frozen=True):
@@ -78,10 +82,13 @@ def read_tree(
 ) -> InstalledTree:
     """Read the packages of a settled layer that was installed for the npm or PyPI package `name`."""
     reading = _Reading(tree, limits or TreeLimits())
+    from evidence.lockfiles.node.npm import find_ranges  # noqa: PLC0415  with the readers of lockfiles
+
     if ecosystem is TargetType.NPM:
-        found = _npm_packages(reading, name)
-        return reading.tree_of("npm", name, version, found)
-    return reading.tree_of("PyPI", name, version, _python_packages(reading, name))
+        found = reading.tree_of("npm", name, version, _npm_packages(reading, name))
+        return _add_ranges(found, find_ranges(reading.needs), [one.path for one in found.packages])
+    found = reading.tree_of("PyPI", name, version, _python_packages(reading, name))
+    return _add_ranges(found, _find_python_ranges(reading.needs), [one.name for one in found.packages])
 
 
 class _Reading(Struct):
@@ -93,6 +100,8 @@ class _Reading(Struct):
     complete: bool = True
     bytes_read: int = 0
     entries_seen: int = 0
+    needs: dict[str, Mapping[str, Json]] = field(default_factory=dict)
+    """What each package declares, by its place, or by its name for Python."""
 
     def tree_of(
         self, ecosystem: Literal["npm", "PyPI"], name: str, version: str, found: Iterator[InstalledPackage]
@@ -191,6 +200,7 @@ def _npm_packages(reading: _Reading, top: str) -> Iterator[InstalledPackage]:
         if name is None or version is None:
             reading.leave_out(f"{path}/package.json", "it has no name and version")
             continue
+        reading.needs[path] = {part: manifest.get(part) for part in _NEEDS}
         relation: Literal["direct", "transitive"] = "direct" if path in direct else "transitive"
         yield InstalledPackage(ecosystem="npm", name=name, version=version, relation=relation, path=_shown(path))
 
@@ -214,6 +224,7 @@ def _direct_places(reading: _Reading, own: str, places: frozenset[str]) -> froze
     """Where Node finds the direct dependencies: first in the package's own `node_modules`, then in the top one."""
     manifest = (reading.members(f"{own}/package.json") if own in places else None) or {}
     tables = (manifest.get(member) for member in _NEEDS)
+    reading.needs[own] = {part: manifest.get(part) for part in _NEEDS}
     needed = {name for table in tables if isinstance(table, Mapping) for name in table if _npm_name(name)}
     inner = {name for name in needed if f"{own}/{_MODULES}/{name}" in places}
     return frozenset({f"{own}/{_MODULES}/{name}" for name in inner} | {f"{_MODULES}/{name}" for name in needed - inner})
@@ -225,6 +236,7 @@ def _python_packages(reading: _Reading, top: str) -> Iterator[InstalledPackage]:
     own = {info for info, found in headers.items() if found.name == canonicalize_name(top)}
     needed = {name for info in own for name in headers[info].needs}
     for info, found in headers.items():
+        reading.needs[found.name] = found.needs
         if info not in own:
             relation: Literal["direct", "transitive"] = "direct" if found.name in needed else "transitive"
             yield InstalledPackage(
@@ -235,7 +247,8 @@ def _python_packages(reading: _Reading, top: str) -> Iterator[InstalledPackage]:
 class _Headers(Struct, frozen=True):
     name: str
     version: str
-    needs: frozenset[str]
+    needs: Mapping[str, str]
+    """The names of required packages, with their ranges."""
 
 
 def _headers(reading: _Reading, info: str) -> _Headers | None:
@@ -248,13 +261,45 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
         name = normalise_pypi_name(str(message["Name"] or "").strip())
         version = _word(str(message["Version"] or "").strip())
         texts = (str(text) for text in message.get_all("Requires-Dist", []))
-        needs = frozenset(canonicalize_name(match[0]) for text in texts if (match := _REQUIRED.match(text)))
+        needs = dict(_requirement(match[0], text) for text in texts if (match := _REQUIRED.match(text)))
     except (MessageError, UnusableAddress, ValueError, LookupError):
-        name, version, needs = "", None, frozenset()
+        name, version, needs = "", None, {}
     if version is None:
         reading.leave_out(path, "it has no name and version")
         return None
     return _Headers(canonicalize_name(name), version, needs)
+
+
+def _requirement(name: str, text: str) -> tuple[str, str]:
+    """The name and the range of a requirement; `?` for a range that depends on an extra or the machine."""
+    declared, condition, _ = text[len(name) :].partition(";")
+    found = _SPECIFIERS.fullmatch(declared)
+    known = found is not None and not (condition and found[1])
+    return canonicalize_name(name), found[1] if found and known else "?"
+
+
+def _find_python_ranges(needs: Mapping[str, Mapping[str, Json]]) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    from evidence.lockfiles.lockfile import bound_ranges  # noqa: PLC0415
+
+    found: dict[str, list[tuple[str, str]]] = {}
+    for package, wanted in needs.items():
+        for name, declared in wanted.items():
+            found.setdefault(name, []).append((package, str(declared)))
+    return {name: bound_ranges(ranges) for name, ranges in found.items()}
+
+
+def _add_ranges(
+    tree: InstalledTree, found: Mapping[str, tuple[tuple[str, str], ...]], keys: Sequence[str]
+) -> InstalledTree:
+    """The tree with the ranges of its packages by key; without them when something could not be read."""
+    if not tree.complete:
+        return tree
+    top = canonicalize_name(tree.name) if tree.ecosystem == "PyPI" else tree.name
+    packages = (
+        replace(one, ranges=tuple(("" if owner == top else owner, declared) for owner, declared in found.get(key, ())))
+        for one, key in zip(tree.packages, keys, strict=True)
+    )
+    return replace(tree, packages=tuple(packages))
 
 
 def _open_inside(tree: Path, path: str, how: int) -> int:

@@ -69,7 +69,7 @@ def _flat(packages: Table) -> Iterator[Finding]:
     """Locks 2 and 3: one entry for each folder."""
     folders = _folders(packages)
     origins = find_origins(folders.direct, lambda key: (place for place, _ in _needs(key, packages)))
-    ranges = _ranges(packages)
+    ranges = find_ranges(packages)
     for key, entry in packages.items():
         if not isinstance(entry, Mapping):
             yield build_entry_fault(key, "expected an object")
@@ -130,8 +130,8 @@ def _is_deep(key: str) -> bool:
     return len(key) > _LONGEST or key.count(_INSTALLED) > _NESTED
 
 
-def _ranges(packages: Table) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """The ranges that each place must suit; none when the needs of a package are not followed, or are too many."""
+def find_ranges(packages: Table) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """The ranges that each place must suit, by the manifests of the places; none when there are too many needs."""
     count = sum(1 for entry in packages.values() if isinstance(entry, Mapping) for _ in _specs(entry))
     if count > _MAX_NEEDS or any(map(_is_deep, packages)):
         return {}

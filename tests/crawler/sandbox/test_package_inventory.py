@@ -56,6 +56,40 @@ def unread(found: InstalledTree) -> list[tuple[str, str]]:
     return [(one.path, one.why) for one in found.unread]
 
 
+def test_npm_packages_have_the_ranges_that_they_must_suit(tmp_path: Path) -> None:
+    node(tmp_path, "top", "top", dependencies={"a": "^1"}, devDependencies={"b": "^9"})
+    node(tmp_path, "a", "a", dependencies={"b": "~2.1"})
+    node(tmp_path, "b", "b", version="1.0.0")
+    node(tmp_path, "a/node_modules/b", "b", version="2.1.3")
+    assert {one.path: one.ranges for one in npm_tree(tmp_path).packages} == {
+        "node_modules/a": (("", "^1"),),
+        "node_modules/b": (),
+        "node_modules/a/node_modules/b": (("a", "~2.1"),),
+    }
+
+
+def test_python_packages_have_the_ranges_that_they_must_suit(tmp_path: Path) -> None:
+    wheel(tmp_path, "top", "1.0", "A.b (>=1,<2)", "c[x]>=3", "d; python_version > '3.9'", "e")
+    wheel(tmp_path, "a-b", "1.5", "c <4", "e==2; extra == 'y'")
+    wheel(tmp_path, "c", "3.1")
+    wheel(tmp_path, "d", "2.0")
+    wheel(tmp_path, "e", "2.0")
+    found = read_tree(tmp_path, TargetType.PYPI, "top", "1.0")
+    assert {one.name: one.ranges for one in found.packages} == {
+        "a-b": (("", ">=1,<2"),),
+        "c": (("a-b", "<4"), ("", ">=3")),
+        "d": (("", ""),),
+        "e": (),
+    }
+
+
+def test_a_tree_that_is_not_read_completely_has_no_ranges(tmp_path: Path) -> None:
+    node(tmp_path, "top", "top", dependencies={"a": "^1"})
+    node(tmp_path, "a", "a")
+    put(tmp_path, {"node_modules/b/package.json": "no JSON"})
+    assert [one.ranges for one in npm_tree(tmp_path).packages] == [()]
+
+
 def test_direct_and_transitive_packages_are_distinguished(tmp_path: Path) -> None:
     node(tmp_path, "top", "top", dependencies={"a": "^1", "@s/b": "*"}, optionalDependencies={"c": "1", "absent": "1"})
     node(tmp_path, "a", "a", "1.2.3")

@@ -30,6 +30,10 @@ from scoring.analysis.upgrades import describe_upgrade
             "fixed in 1.2: `npm update left` suffices, since all declared ranges allow it",
         ),
         (
+            {"fixed": "1.2", "lock": "installed", "admitted": True},
+            "fixed in 1.2: a new installation brings it, since all declared ranges allow it",
+        ),
+        (
             {"fixed": "1.2", "lock": "yarn", "admitted": True},
             "fixed in 1.2: renew left in the lockfile, since all declared ranges allow it",
         ),
