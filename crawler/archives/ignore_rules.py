@@ -6,13 +6,14 @@ https://git-scm.com/docs/gitignore
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits, hexdigits, punctuation
 from typing import Final
 
 import re2
 from msgspec import Struct
+
+from evidence.compiled_on_use import compile_on_use
 
 MAX_BYTES: Final = 256 * 1024
 MAX_LINES: Final = 2_000
@@ -22,7 +23,7 @@ _NEVER: Final = rb"[^\x00-\xff]"
 _SLASH: Final = ord("/")
 _CLASS_END: Final = ord("]")
 _BYTES: Final = frozenset(range(256))
-_NAMED_CLASS: Final = re.compile(rb"\[:([^\]]*):\]")
+_NAMED_CLASS: Final = compile_on_use(rb"\[:([^\]]*):\]")
 _CLASSES: Final = {
     name.encode(): frozenset(map(ord, letters))
     for name, letters in {

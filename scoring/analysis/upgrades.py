@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.kinds.advisories import Group, Reach
 from evidence.kinds.dependencies import INSTALLED
 from scoring.text.evidence_path import clip_text
@@ -19,7 +19,7 @@ _COMMANDS: Final = {
     "gemfile": "bundle update {name}",
 }
 """Commands that raise one package of a lockfile, transitive ones too, within the ranges of the others."""
-_WORD: Final = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@/._+-]{0,99}")
+_WORD: Final = compile_on_use(r"[@A-Za-z0-9][A-Za-z0-9@/._+-]{0,99}")
 """What may stand in a command: no character that a shell reads."""
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.decoding import decode_texts, find_encoded
 from evidence.derive.poisoning.hidden_characters import find_hidden_candidates, find_hidden_characters
 from evidence.derive.poisoning.instruction_matching import find_instructed_tools
@@ -53,7 +54,7 @@ from evidence.patterns.poisoning.structure import ASKS, TAKES, Purpose, Signal
 
 MAX_HITS: Final = 200
 
-_IS_PATH: Final = re.compile(r"(?:path|file|folder|dir|directory)/description$", re.IGNORECASE)
+_IS_PATH: Final = compile_on_use(r"(?:path|file|folder|dir|directory)/description$", re.IGNORECASE)
 """The place of a parameter that takes a path, which any tool may need."""
 
 _ABOUT_CONVERSATIONS: Final = frozenset({"passes-conversation", "talk-leaves"})

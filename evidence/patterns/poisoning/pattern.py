@@ -251,7 +251,7 @@ _MENTION: Final = compile_on_use(
     re.VERBOSE,
 )
 
-CONDITION: Final = re.compile(
+CONDITION: Final = compile_on_use(
     r"\b(?:unless|until|except\s(?:if|when)|fail(?:s|ed)?\sto|without\s(?:having|first)|skip(?:s|ped|ping)?"
     r"|(?:you|this|the\s(?:model|assistant|agent))\s(?:have|has|had|did|do|does|was|were|is|are)(?:n't|\snot)"
     r"|es\ssei\sdenn|(?:sofern|solange|falls|wenn)\s(?:\w+\s){0,2}nicht|sauf\ssi|à\smoins|tant\sque|a\smenos|salvo\sque"
