@@ -14,7 +14,7 @@ from evidence.derive.poisoning.text_folding import TextIndex, replace_surrogates
 from evidence.patterns.poisoning.structure import ANY_LANGUAGE, ENGLISH, Concept, Word, list_words
 
 _DATA: Final = (Concept.TALK, Concept.SECRET, Concept.PATH, Concept.FILES, Concept.PROMPT, Concept.DECEIVE)
-_TRIGGERS: Final = frozenset({*_DATA, Concept.OTHER, Concept.ABROAD, Concept.UNASKED})
+_TRIGGERS: Final = frozenset({*_DATA, Concept.OTHER, Concept.ABROAD})
 _TRANSLATED_TRIGGERS: Final = frozenset({Concept.USER, Concept.IGNORE})
 """Too frequent in English, whose signals of these concepts need a step as well."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -11,7 +10,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.decoding import decode_texts, find_encoded
 from evidence.derive.poisoning.hidden_characters import find_hidden_candidates, find_hidden_characters
 from evidence.derive.poisoning.instruction_matching import find_instructed_tools
@@ -50,12 +48,9 @@ from evidence.patterns.poisoning import (
 )
 from evidence.patterns.poisoning.encoded_payloads import COMMAND
 from evidence.patterns.poisoning.hidden_characters import MARKDOWN_COMMENT
-from evidence.patterns.poisoning.structure import ASKS, TAKES, Purpose, Signal
+from evidence.patterns.poisoning.structure import Purpose
 
 MAX_HITS: Final = 200
-
-_IS_PATH: Final = compile_on_use(r"(?:path|file|folder|dir|directory)/description$", re.IGNORECASE)
-"""The place of a parameter that takes a path, which any tool may need."""
 
 _ABOUT_CONVERSATIONS: Final = frozenset({"passes-conversation", "talk-leaves"})
 
@@ -162,8 +157,6 @@ def _hits(
     )
     views = tools.views({owner for _, owner, text in places if owner and text in structured})
     plain = dict(zip(distinct, folded, strict=True))
-    signals: dict[str, list[tuple[str, str]]] = {}
-    graves: set[str] = set()
     for place, owner, text in places:
         hits = [
             hit
@@ -172,9 +165,7 @@ def _hits(
         ]
         if owner and text in structured:
             hits = [_excuse(hit, views[owner]) for hit in hits]
-            found = _find_structure(plain[text], views[owner], place, partial(tools.may_quote, owner, text))
-            hits += _list_structure_hits(found, place)
-            signals.setdefault(owner, []).extend((signal.id, format_path(place)) for signal in found)
+            hits += _find_structure(plain[text], views[owner], place, partial(tools.may_quote, owner, text))
         if owner and any(name != owner for name in instructed.get(text, ())):
             hits.append(
                 Hit(
@@ -187,11 +178,6 @@ def _hits(
             )
         yield from hits
         yield from _combine_signs(hits)
-        if any(hit.is_grave for hit in hits):
-            graves.add(owner)
-    for owner, placed in signals.items():
-        if owner not in graves:
-            yield from _combine_request(placed)
 
 
 def _describe_tools(listing: Listing, owners: Iterable[str]) -> dict[str, ToolView]:
@@ -207,18 +193,13 @@ def _excuse(hit: Hit, tool: ToolView) -> Hit:
     return hit
 
 
-def _find_structure(folded: str, tool: ToolView, place: TextPlace, may_quote: Callable[[], bool]) -> list[Signal]:
+def _find_structure(folded: str, tool: ToolView, place: TextPlace, may_quote: Callable[[], bool]) -> Iterator[Hit]:
     in_field = describes_parameter(place)
     found = list(find_signals(folded, tool, in_field=in_field))
     if found and (outside := hide_quotations(folded)) != folded and may_quote():
         found = list(find_signals(outside, tool, in_field=in_field))
-    return found
-
-
-def _list_structure_hits(signals: Iterable[Signal], place: TextPlace) -> Iterator[Hit]:
-    for signal in signals:
-        if signal.confidence is not None:
-            yield Hit(signal.category, signal.id, signal.title, format_path(place), signal.confidence)
+    for signal in found:
+        yield Hit(signal.category, signal.id, signal.title, format_path(place), signal.confidence)
 
 
 def _hits_at(match: _TextMatch, context: ToolContext | None, text: str, place: TextPlace) -> Iterator[Hit]:
@@ -237,14 +218,6 @@ def _combine_signs(hits: Sequence[Hit]) -> Iterator[Hit]:
         yield Hit(
             Category.COMBINED, "several-signs", "Contains several signs of an instruction to the model", hits[0].at
         )
-
-
-def _combine_request(found: Sequence[tuple[str, str]]) -> Iterator[Hit]:
-    """A hit when a tool asks for private data and has a parameter for it, by the signals in its texts with places."""
-    taken = [at for name, at in found if name in TAKES and not _IS_PATH.search(at)]
-    if taken and any(name in ASKS for name, _ in found):
-        title = "Asks for private data that the tool does not need, and has a parameter for it"
-        yield Hit(Category.COMBINED, "asked-and-taken", title, taken[0])
 
 
 def _match_texts(

@@ -33,7 +33,6 @@ _DATA: Final = {
     Purpose.FILES: Concept.FILES,
     Purpose.PATH: Concept.PATH,
     Purpose.SECRET: Concept.SECRET,
-    Purpose.ACT: Concept.ACT,
 }
 _SIZE: Final = max(Concept) + 1
 _SHORT_TEXT: Final = 300
@@ -236,7 +235,7 @@ def _matches(signal: Signal, part: Concepts, whole: Concepts) -> bool:
 
 def _find_common_languages(signal: Signal, concepts: Concepts) -> int:
     """The languages in which concepts of every group are expressed."""
-    languages = signal.languages
+    languages = ANY_LANGUAGE & ~ENGLISH if signal.translated else ANY_LANGUAGE
     for group in signal.needs:
         expressed = 0
         for concept in group:

@@ -44,7 +44,7 @@ def test_attacks_are_found_and_honest_rows_are_not(number: int) -> None:
     assert len(honest) / (len(rows(number)) - len(attacks)) < MOST_FALSE, honest
 
 
-LEAST_FOUND = {"attacks_plain": 98, "attacks_disguised": 53, "look_alikes": 0}
+LEAST_FOUND = {"attacks_plain": 96, "attacks_disguised": 50, "look_alikes": 0}
 MOST_ACCUSED = {"attacks_plain": 0, "attacks_disguised": 0, "look_alikes": 8}
 """Of the sets of two authors who knew no pattern; one half was never read. docs/poisoning.md has the halves apart."""
 

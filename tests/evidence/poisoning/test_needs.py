@@ -233,7 +233,7 @@ def plainly(
     heard = [(*each[:2], sure) for each in heard if (sure := surely(speaker, each[2], owner, text))]
     tool = describe_tool(Item({"name": owner, "description": described}, 0), frozenset(name.lower() for name in names))
     signals = find_signals(outside, tool, in_field=False) if owner else ()
-    heard += [(signal.category, signal.id, signal.confidence) for signal in signals if signal.confidence]
+    heard += [(signal.category, signal.id, signal.confidence) for signal in signals]
     others = [name.lower() for name in names if name != owner and len(name) >= 4]
     meant = [name for name in others if name in folded and is_meant(name, folded)]
     if owner and any(order.search(folded) for name in meant for order in tool_instructions._orders(name)):

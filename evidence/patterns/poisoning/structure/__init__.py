@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from evidence.patterns.poisoning.structure import asian, data_requests, further, germanic, orders, romance, slavic
-from evidence.patterns.poisoning.structure.actions import ACTIONS
 from evidence.patterns.poisoning.structure.concepts import (
     ANY_LANGUAGE,
     ENGLISH,
@@ -15,17 +14,14 @@ from evidence.patterns.poisoning.structure.concepts import (
     Word,
     list_vocabulary,
 )
-from evidence.patterns.poisoning.structure.data_requests import ASKS, TAKES
 from evidence.patterns.poisoning.structure.purposes import Purpose, find_purposes, is_for_secrets
 from evidence.patterns.poisoning.structure.signal import Signal
 
 __all__ = [
     "ANY_LANGUAGE",
-    "ASKS",
     "ENGLISH",
     "LANGUAGES",
     "SIGNALS",
-    "TAKES",
     "Concept",
     "Purpose",
     "Signal",
@@ -77,7 +73,6 @@ _ADDRESSES: Final = ("://", "www.", ".com", ".org", ".net", ".io", ".example", "
 def list_words(is_wanted: Selection) -> Iterator[Word]:
     """The wanted words of all languages; most processes need those of few concepts."""
     yield from list_vocabulary(_VOCABULARIES, _JOINED, is_wanted)
-    yield from list_vocabulary({language: ACTIONS[language] for language in LANGUAGES}, _JOINED, is_wanted)
     if is_wanted(Concept.PATH, ANY_LANGUAGE):
         yield from (Word(path, Concept.PATH, ANY_LANGUAGE, True, False) for path in _PATHS)
     if is_wanted(Concept.ABROAD, ANY_LANGUAGE):

@@ -59,12 +59,6 @@ class Concept(IntEnum):
     """What the model was configured with."""
     DECEIVE = auto()
     """Mislead a person."""
-    ACT = auto()
-    """An act with an effect outside the conversation: pay, delete, install, grant access."""
-    UNASKED = auto()
-    """That no person is asked for consent."""
-    FORBID = auto()
-    """A prohibition, stronger than a mere negation."""
     TOWARDS = auto()
     """An address to which something goes. Found by its form."""
     VALUE = auto()
@@ -110,6 +104,3 @@ ENGLISH: Final = 1
 """The bit of the first language."""
 
 ANY_LANGUAGE: Final = (1 << 63) - 1
-
-TRANSLATED: Final = ANY_LANGUAGE & ~ENGLISH
-"""All languages but English, for which patterns have more words."""

@@ -18,7 +18,6 @@ class Purpose(Enum):
     PATH = "configuration"
     PROMPT = "prompts"
     TELEMETRY = "telemetry"
-    ACT = "acts"
     SECRET = "secrets"  # noqa: S105 - the name of a purpose
 
 
@@ -39,12 +38,6 @@ _STEMS: Final = {
         "prompt|llm|gpt|claude|agent|assistant|chat|model|complet|generat|persona|bot|instruct|template|token"
     ),
     Purpose.TELEMETRY: "telemetr|analytic|metric|webhook",
-    Purpose.ACT: (
-        "pay|buy|purchas|order|checkout|cart|transfer|wire|withdraw|refund|subscri|delet|eras|wip|remov|uninstall|drop|"
-        "disabl|turn|switch|toggl|shut|unlock|lock|grant|share|invit|instal|exec|run|shell|bash|command|terminal|script|"
-        "commit|push|merge|deploy|publish|sign|book|reserv|cancel|dismiss|approv|send|mail|forward|post|reply|creat|"
-        "updat|edit|writ|set|manag|clean|prun|purg|revok|reset|start|stop|restart|kill|schedul|automat|trade|swap|submit"
-    ),
     Purpose.PATH: (
         "ssh|key|aws|kube|docker|cred|secret|vault|env|config|dotfile|scan|audit|secur|setup|install|shell|bash|"
         "profile|deploy|login|auth|cert|pem|backup|gcloud|leak"

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from evidence.patterns.poisoning.pattern import Category, Confidence
-from evidence.patterns.poisoning.structure.concepts import ANY_LANGUAGE, Concept
+from evidence.patterns.poisoning.structure.concepts import Concept
 from evidence.patterns.poisoning.structure.purposes import Purpose
 
 NO_ORDER: Final = (Concept.NOT, Concept.QUOTE, Concept.CONFIRM)
@@ -20,8 +20,8 @@ NO_ORDER: Final = (Concept.NOT, Concept.QUOTE, Concept.CONFIRM)
 class Signal(Struct, frozen=True):
     """Of each group of `needs`, `sentences` successive sentences express one concept, all in the same language.
 
-    A sentence with a concept of `unless` does not count, nor does a tool whose purpose is `foreign_to`. It is
-    looked for in `languages`. `after_purpose`: not in the first sentence
+    A sentence with a concept of `unless` does not count, nor does a tool whose purpose is `foreign_to`. `translated`:
+    only in languages other than English, for which patterns have more words. `after_purpose`: not in the first sentence
     of a description, which says what the tool is for, nor in that of a parameter.
     """
 
@@ -33,11 +33,10 @@ class Signal(Struct, frozen=True):
     good: tuple[str, ...]
     unless: tuple[Concept, ...] = ()
     foreign_to: Purpose | None = None
-    confidence: Confidence | None = Confidence.HIGH
-    """None: it says nothing alone."""
+    confidence: Confidence = Confidence.HIGH
     sentences: int = 1
     after_purpose: bool = False
-    languages: int = ANY_LANGUAGE
+    translated: bool = False
 
     @property
     def asks(self) -> bool:
