@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
-from evidence.store.listing.search_words import split_words
+from evidence.store.listing.search_words import list_distinct_words
 
 NAME_POINTS: Final = 3
 PURPOSE_POINTS: Final = 2
@@ -211,7 +210,7 @@ def find_category(name: str) -> Category | None:
 def _list_matches(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Each category that has one of the words, with the word as it stands in the category."""
     known = _categories_by_form()
-    for word in islice(dict.fromkeys(split_words(texts)), MAX_WORDS):
+    for word in list_distinct_words(texts, MAX_WORDS):
         yield from known.get(word, ())
 
 
