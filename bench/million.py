@@ -37,7 +37,8 @@ from evidence.store.listing.published_edition import find_published_edition_key
 from evidence.store.listing.ranks import BY_NAME, UNRANKED
 from evidence.store.runs.publication_parts import PublicationPart
 from publish.publication import run_export
-from publish.publication.part_writer import RUN_FILES, PartWriter
+from publish.publication.manifest import RUN_FILES
+from publish.publication.part_writer import PartWriter
 from tests.dossiers import captures
 from tests.servers.postgres import PostgresServer, postgres_server
 from tests.workers.world import World, context

@@ -138,7 +138,7 @@ def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -
     public_digests = {kind: digest for kind, digest in card.evidence.items() if kind in PUBLIC_KINDS}
     if len(public_digests) < len(card.evidence):
         card = replace(card, evidence=public_digests)
-    if not any(_is_private(card, line) for line in receipt_lines(card)):
+    if not has_private_line(card):
         return card
     hidden = [line for line in receipt_lines(card) if _replacement_reason(card, line, reviewed)]
     words = frozenset(word for line in hidden for word in _words_of(line))
@@ -177,8 +177,14 @@ def may_name_private(body: bytes) -> bool:
     return bool(named.search(body)) or any(rule not in discover_rules() for rule in rules)
 
 
+def has_private_line(card: Scorecard) -> bool:
+    """Whether a receipt has a line that needs a review before publication."""
+    public = _public_rule_ids()
+    return any(_is_private(card, line) for line in receipt_lines(card) if line.rule not in public)
+
+
 def find_suspect_places(card: Scorecard) -> Iterator[str]:
-    """The paths of texts of the listing that have lines in a receipt that `may_name_private`.
+    """The paths of texts of the listing that have lines in a receipt with private lines.
 
     A private cap gives the empty path, whatever it is for: which text is left out must not tell which cap it is.
     """
@@ -203,6 +209,11 @@ def private_rule_ids() -> frozenset[str]:
     return PRIVATE_RULES | {
         rule.id for rule in discover_rules().values() if rule.family in PRIVATE_FAMILIES or rule.reads in PRIVATE_KINDS
     }
+
+
+@cache
+def _public_rule_ids() -> frozenset[str]:
+    return frozenset(discover_rules()) - private_rule_ids()
 
 
 @cache

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from functools import cache
+from typing import Final
 
 import orjson
+from msgspec import DecodeError
+from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from evidence.canonical import Json, canonical_json, parse_json
+from evidence.canonical import Json, NotJson, canonical_json, parse_json
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
-from scoring.results.verdict import CAP
 
 FORMULA_FACT: Final = "formula"
 """Fact that names the formula when it is not the published one."""
@@ -24,7 +25,6 @@ START_FACT: Final = "start"
 
 
 _AS_IS: Final = ("server", "rubric", "version", "source_version", "grade")
-_BOUNDS: Final = ("floor", "ceiling")
 _OPENING: Final = b'{"as_of":"'
 """Every receipt begins so: no other member sorts before this one."""
 _EVIDENCE: Final = b',"evidence":{'
@@ -70,40 +70,28 @@ def describe_scorecard(card: Scorecard) -> dict[str, Json]:
 
 def decode_scorecard(data: bytes) -> Scorecard:
     """Decode a card; raise NotAReceipt for other bytes."""
-    return _read(data, parse_json)
+    try:
+        parse_json(data)
+    except NotJson as error:
+        raise NotAReceipt(f"not a scorecard: {error}") from error
+    return decode_stored_scorecard(data)
 
 
 def decode_stored_scorecard(data: bytes) -> Scorecard:
-    """Decode without validation, several times faster; only for bytes of `encode_scorecard`."""
-    return _read(data, orjson.loads)
-
-
-def decode_summary(data: bytes) -> Scorecard:
-    """Decode without dimensions and lines, except caps, many times faster; only for bytes of `encode_scorecard`."""
-    return _read(data, lambda body: _headed(orjson.loads(body)))
+    """Decode without the checks of untrusted JSON; only for bytes of `encode_scorecard`."""
+    try:
+        return _decoder().decode(data)
+    except DecodeError as error:
+        raise NotAReceipt(f"not a scorecard: {error}") from error
 
 
 def decode_lines(data: bytes, rules: Container[str]) -> Iterator[Line]:
     """The lines with one of these rules, in the order of the receipt; only for bytes of `encode_scorecard`."""
-    body = orjson.loads(data)
-    parts = (each for part in body["dimensions"] for each in (part, *part["components"]))
-    return (_line(line) for part in (body, *parts) for line in part["lines"] if line["rule"] in rules)
-
-
-def parse_summary(body: Mapping[str, Any]) -> Scorecard:
-    """`decode_summary` for parsed JSON."""
-    return _card(_headed(body))
-
-
-def parse_outline(body: Mapping[str, Any], parts: Container[str]) -> Scorecard:
-    """The card of a parsed receipt with some of its dimensions and without lines, except caps."""
-    unlined = [_unlined(part) for part in body["dimensions"] if part["name"] in parts]
-    return _card({**_headed(body), "dimensions": unlined})
-
-
-def parse_summable(body: Mapping[str, Any]) -> Scorecard:
-    """The card of a parsed receipt whose lines have only what `recompute_score` reads of them."""
-    return _card(body, _summable_line)
+    card = decode_stored_scorecard(data)
+    parts: list[Scorecard | DimensionScore | ComponentScore] = [card]
+    for part in card.dimensions:
+        parts += [part, *part.components]
+    return (line for part in parts for line in part.lines if line.rule in rules)
 
 
 def replace_moment(data: bytes, as_of: datetime) -> bytes:
@@ -184,14 +172,6 @@ def _encoded(body: dict[str, Json]) -> bytes:
     return data
 
 
-def _read(data: bytes, parse: Callable[[bytes], Any]) -> Scorecard:
-    try:
-        body = parse(data)
-        return _card(dict(body) if isinstance(body, Mapping) else {})
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise NotAReceipt(f"not a scorecard: {type(error).__name__} at {error}") from error
-
-
 def _plain_weighted(part: DimensionScore | ComponentScore) -> dict[str, Json]:
     return {
         "name": part.name,
@@ -227,66 +207,6 @@ def _plain_result(result: Decimal | NotMeasured) -> Json:
     return format(result, "f")
 
 
-def _unlined(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {**part, "lines": (), "components": [{**each, "lines": ()} for each in part["components"]]}
-
-
-def _headed(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {**body, "lines": [line for line in body["lines"] if line["cites"].startswith(CAP)], "dimensions": ()}
-
-
-def _line(body: Mapping[str, Any]) -> Line:
-    return Line(**{**body, "points": Decimal(body["points"])})
-
-
-def _summable_line(body: Mapping[str, Any]) -> Line:
-    return _plain_sum(body["cites"], body["points"])
-
-
-@lru_cache(8_192)
-def _plain_sum(cites: str, points: str) -> Line:
-    """Cached, since lines that cost as much under one criterion are equal without their texts."""
-    return Line(cites=cites, points=Decimal(points), why="")
-
-
-ReadLine: TypeAlias = Callable[[Mapping[str, Any]], Line]
-
-
-def _card(body: Mapping[str, Any], line: ReadLine = _line) -> Scorecard:
-    return Scorecard(
-        **{
-            **body,
-            "score": _result(body["score"]),
-            "as_of": datetime.fromisoformat(body["as_of"]),
-            "coverage": Decimal(body["coverage"]),
-            **_bounds(body),
-            "lines": tuple(map(line, body["lines"])),
-            "dimensions": tuple(_dimension(dimension, line) for dimension in body["dimensions"]),
-            "caveats": tuple(body["caveats"]),
-        }
-    )
-
-
-def _bounds(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Floor and ceiling; empty for receipts of older versions, whose bounds follow from the score."""
-    return {name: Decimal(body[name]) for name in _BOUNDS if name in body}
-
-
-def _dimension(body: dict[str, Any], line: ReadLine) -> DimensionScore:
-    components = tuple(ComponentScore(**_weighted(part, line)) for part in body["components"])
-    return DimensionScore(**{**_weighted(body, line), "components": components})
-
-
-def _weighted(body: dict[str, Any], line: ReadLine) -> dict[str, Any]:
-    return {
-        **body,
-        **_bounds(body),
-        "base_weight": Decimal(body["base_weight"]),
-        "effective_weight": Decimal(body["effective_weight"]),
-        "result": _result(body["result"]),
-        "lines": tuple(map(line, body["lines"])),
-    }
-
-
-def _result(value: str | dict[str, str]) -> Decimal | NotMeasured:
-    return Decimal(value) if isinstance(value, str) else NotMeasured(value["not_measured"], value["detail"])
+@cache
+def _decoder() -> Decoder[Scorecard]:
+    return Decoder(Scorecard)

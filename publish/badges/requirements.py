@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from evidence.model import Dossier
 from publish.badges import evidence_agreement, publisher_proofs
 from publish.badges.evidence_agreement import EvidenceReader
 from publish.views.public_servers import PublicServer
@@ -27,9 +28,6 @@ GATE_RUBRIC: Final = "adaptive"
 """The rubric whose coverage and dimensions are required."""
 
 GATE_ID: Final = "indexed"
-GATE_PARTS: Final = frozenset({RELIABILITY.name, SECURITY.name})
-"""Its required dimensions."""
-
 LAB_TESTED: Final = "lab-tested"
 VENDOR_VERIFIED: Final = "vendor-verified"
 SECURITY_SCANNED: Final = "security-scanned"
@@ -100,7 +98,7 @@ class _Seen(Struct, frozen=True):
 
     look: EvidenceReader
     main: Scorecard | None
-    read_cards: Callable[[], Sequence[Scorecard]]
+    cards: Sequence[Scorecard]
     controlled: bool
 
     def part(self, name: str) -> DimensionScore | None:
@@ -127,21 +125,23 @@ def judge_server(
     `cards` are its decoded receipts, if the caller has them.
     """
     known = published.scorecards if cards is None else cards
-    mains = [card for card in known if card.rubric == GATE_RUBRIC]
-    main = max(mains, key=lambda card: card.version, default=None)
-    seen = _Seen(EvidenceReader(published.dossier), main, lambda: known, controlled)
+    seen = _see(published.dossier, known, controlled=controlled)
     gate, *badges = (_award(rule, seen) for rule in BADGE_RULES)
     return Judgement(gate, tuple(badges))
 
 
-def find_met(published: PublicServer, outline: Scorecard, *, controlled: bool = False) -> tuple[str, ...]:
+def find_met(dossier: Dossier, cards: Sequence[Scorecard], *, controlled: bool = False) -> tuple[str, ...]:
     """The ids of the gate and the badges that `judge_server` finds met, in its order.
 
-    `outline` is that of the newest receipt under GATE_RUBRIC. The lines of all receipts are read only for a server
-    that lacks nothing else for the gate.
+    What follows a requirement that is not met is not looked at.
     """
-    seen = _Seen(EvidenceReader(published.dossier), outline, lambda: published.summable, controlled)
+    seen = _see(dossier, cards, controlled=controlled)
     return tuple(rule.id for rule in BADGE_RULES if all(criterion.met for criterion in _criteria(rule, seen)))
+
+
+def _see(dossier: Dossier, cards: Sequence[Scorecard], *, controlled: bool) -> _Seen:
+    mains = [card for card in cards if card.rubric == GATE_RUBRIC]
+    return _Seen(EvidenceReader(dossier), max(mains, key=lambda card: card.version, default=None), cards, controlled)
 
 
 def _award(rule: BadgeRule, seen: _Seen) -> Award:
@@ -208,7 +208,7 @@ def _completeness(seen: _Seen) -> tuple[Decimal | None, str]:
 
 
 def _consistency(seen: _Seen) -> tuple[Decimal | None, str]:
-    checks = tuple(evidence_agreement.check_agreement(seen.look, seen.read_cards()))
+    checks = tuple(evidence_agreement.check_agreement(seen.look, seen.cards))
     failed = [check.name for check in checks if not check.agrees]
     return Decimal(len(checks) - len(failed)) / len(checks), f"not so: {'; '.join(failed)}" if failed else ""
 
@@ -269,7 +269,7 @@ BADGE_RULES: Final = (
         (
             (_share("coverage", "Test coverage", "0.4", _COVERAGE), _coverage),
             (_COMPLETENESS, _completeness),
-            (_CONSISTENCY, _consistency),  # the last, since it alone needs all receipts
+            (_CONSISTENCY, _consistency),  # the last, since it costs most
         ),
     ),
     BadgeRule(

@@ -10,7 +10,7 @@ from publish.publication.dashboard import ServerCounter, make_dashboard
 from publish.publication.part_writer import list_controlled_servers, split_parts
 from publish.publication.server_tallies import ServerTallies
 from publish.views.listed_servers import count_server
-from publish.views.public_servers import read_public_servers
+from publish.views.public_servers import read_servers_to_count
 
 
 def write_listing(store: Store, run: Run) -> None:
@@ -20,7 +20,7 @@ def write_listing(store: Store, run: Run) -> None:
     for servers in split_parts(store.list_planned_servers(run.id)):
         counted = [
             count_server(server, run.id, controlled=server.dossier.server.id in controlled)
-            for server in read_public_servers(store, run.id, servers=servers)
+            for server in read_servers_to_count(store, run.id, servers)
         ]
         for one in counted:
             writer.add(one.listed)

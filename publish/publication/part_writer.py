@@ -1,73 +1,25 @@
-"""Publishes a run in parts: each part's lines are encoded and counted by themselves, at any time, by any worker.
-
-Lines are not stored: the manifest has the digests of each part's lines, which every export gives again.
-"""
+"""Publishes a run in parts: the servers of each part are listed and counted, at any time, by any worker."""
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import Any, Final
-
-from msgspec import Struct
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from evidence.model import Run, ServerId
 from evidence.store import Store
 from evidence.store.community.claim_values import ClaimState
 from evidence.store.runs.publication_parts import PublicationPart
-from publish.formats.run_files import FileForm, encode_server
 from publish.publication.dashboard import ServerCounter, make_dashboard
 from publish.publication.server_tallies import ServerTallies
 from publish.views.listed_servers import CountedServer, count_server
-from publish.views.public_servers import PublicServer, read_public_servers
-
-RUN_FILES: Final[Mapping[str, FileForm]] = {
-    "servers.jsonl": FileForm("jsonl"),
-    "scores.csv": FileForm("csv"),
-    "comparable.jsonl": FileForm("jsonl", comparable=True),
-}
+from publish.views.public_servers import read_servers_to_count
 
 PART_SIZE: Final = 250
-"""Planned servers of a part, some seconds of work. Manifests depend on it: raise their format with it."""
+"""Planned servers of a part, some seconds of work."""
 
 _CLAIMS: Final = 1_000_000
 """Claims that are read at once: all of them."""
-
-
-class FileDigests:
-    """Size and SHA-256 of the lines that the servers of a part have in each file; the first part has the headers."""
-
-    def __init__(self, run: Run, *, is_first: bool) -> None:
-        self._run = run
-        self._servers = 0
-        self._sinks = {form: _Digest(form.opening if is_first else b"") for form in RUN_FILES.values()}
-
-    def add(self, server: PublicServer) -> None:
-        self._servers += 1
-        lines = encode_server(self._run, server.dossier, server.cards, list(self._sinks), server.values)
-        for sink, line in zip(self._sinks.values(), lines, strict=True):
-            sink.write(line)
-
-    def as_json(self) -> dict[str, Any]:
-        """By name of the file."""
-        return {
-            name: {
-                "sha256": self._sinks[form].sha256.hexdigest(),
-                "bytes": self._sinks[form].size,
-                "servers": self._servers,
-            }
-            for name, form in RUN_FILES.items()
-        }
-
-
-class WrittenParts(Struct, frozen=True):
-    """The parts of a run together: the digests of each in their order, and the numbers of the dashboard."""
-
-    digests: Sequence[Mapping[str, Any]]
-    front: bytes
 
 
 class PartWriter:
@@ -82,35 +34,21 @@ class PartWriter:
 
     def write(self, part: PublicationPart) -> bool:
         """Write the listed servers and counts of a part; False, and nothing is written, if its lease was lost."""
-        digests = FileDigests(self._run, is_first=part.first == 0)
         counted: list[CountedServer] = []
-        for server in read_public_servers(self._store, self._run.id, until=part.reviews_until, servers=part.servers):
+        for server in read_servers_to_count(self._store, self._run.id, part.servers):
             self.server = server.dossier.server.id
-            digests.add(server)
             controlled = self.server in self._controlled
             counted.append(count_server(server, self._run.id, controlled=controlled))
-        tallies = self._counter.count(counted)
-        counts = {"files": digests.as_json(), "tallies": tallies.as_json()}
-        return self._store.publication.finish(part, [one.listed for one in counted], json.dumps(counts).encode())
+        counts = json.dumps(self._counter.count(counted).as_json()).encode()
+        return self._store.publication.finish(part, [one.listed for one in counted], counts)
 
 
-def join_parts(store: Store, run: Run) -> WrittenParts:
-    """Join the counts of all parts, in their order; the servers are not read again."""
-    tallies, digests = ServerTallies(), []
+def join_parts(store: Store, run: Run) -> bytes:
+    """The numbers of the dashboard from the counts of all parts; the servers are not read again."""
+    tallies = ServerTallies()
     for counts in map(json.loads, store.publication.read_counts(run.id)):
-        digests.append(counts["files"])
-        tallies.merge(counts["tallies"])
-    return WrittenParts(digests, json.dumps(make_dashboard(store, run, tallies)).encode())
-
-
-def digest_parts(store: Store, run: Run, until: datetime | None = None) -> Iterator[Mapping[str, Any]]:
-    """The digests of the parts of a run, read in this process and not stored."""
-    planned = store.list_planned_servers(run.id)
-    for servers in split_parts(planned):
-        digests = FileDigests(run, is_first=servers[:1] == planned[:1])
-        for server in read_public_servers(store, run.id, until=until, servers=servers):
-            digests.add(server)
-        yield digests.as_json()
+        tallies.merge(counts)
+    return json.dumps(make_dashboard(store, run, tallies)).encode()
 
 
 def split_parts(planned: Sequence[ServerId]) -> Iterable[Sequence[ServerId]]:
@@ -122,18 +60,3 @@ def list_controlled_servers(store: Store) -> frozenset[str]:
     """Servers with proven control."""
     claims = store.claims.list_claims(limit=_CLAIMS)
     return frozenset(claim.server for claim in claims if claim.state is ClaimState.PROVEN)
-
-
-class _Digest(io.BytesIO):
-    """A writer that keeps only digest and size."""
-
-    def __init__(self, opening: bytes) -> None:
-        super().__init__()
-        self.sha256 = hashlib.sha256()
-        self.size = 0
-        self.write(opening)
-
-    def write(self, data: Any, /) -> int:
-        self.sha256.update(data)
-        self.size += len(data)
-        return len(data)

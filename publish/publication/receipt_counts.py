@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from functools import cache, lru_cache
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
 from msgspec import Struct, field
 
 from publish.disclosure import WITHHELD, private_rule_ids
-from publish.views.server_summary import FailureCount, FailureCounter
-
-_PARTS: Final = ("dimensions", "components")
+from publish.views.server_summary import FailureCount, FailureCounter, receipt_lines
+from scoring.results.scorecard import Scorecard
 
 
 class ReceiptCounts(Struct, dict=True):
@@ -24,17 +23,18 @@ class ReceiptCounts(Struct, dict=True):
     failures: FailureCounter = field(default_factory=FailureCounter)
     dimensions: dict[tuple[str, int], dict[str, dict[str, int]]] = field(default_factory=dict)
 
-    def add(self, receipts: Iterable[Mapping[str, Any]]) -> None:
-        """Count the receipts of one server, read as JSON values."""
-        for values in receipts:
-            rubric, version = values["rubric"], values["version"]
-            charged: dict[tuple[str, str], list[str]] = {}
-            _charge(values, charged)
+    def add(self, receipts: Iterable[Scorecard]) -> None:
+        """Count the receipts of one server."""
+        for card in receipts:
+            charged: dict[tuple[str, str], list[Decimal]] = {}
+            for line in receipt_lines(card):
+                if line.points < 0 and line.rule is not None and line.rule not in _unnamed():
+                    charged.setdefault((line.cites, line.rule), []).append(line.points)
             for (cites, rule), points in charged.items():
-                total = sum(map(_points, points), Decimal(0))
-                self.failures.add(FailureCount(rubric, version, cites, rule, 1, len(points), total, ""))
-            for part in values["dimensions"]:
-                self._count(rubric, version, part["name"], part["status"], 1)
+                total = sum(points, Decimal(0))
+                self.failures.add(FailureCount(card.rubric, card.version, cites, rule, 1, len(points), total, ""))
+            for part in card.dimensions:
+                self._count(card.rubric, card.version, part.name, part.status, 1)
 
     def merge(self, counts: Mapping[str, Any]) -> None:
         """Add the counts of another instance."""
@@ -62,21 +62,6 @@ class ReceiptCounts(Struct, dict=True):
         statuses[status] = statuses.get(status, 0) + count
 
 
-def _charge(part: Mapping[str, Any], charged: dict[tuple[str, str], list[str]]) -> None:
-    """Add the points of charged lines of a receipt and its parts, without lines of private rules."""
-    for line in part["lines"]:
-        if line["points"][0] == "-" and line["rule"] not in _unnamed():
-            charged.setdefault((line["cites"], line["rule"]), []).append(line["points"])
-    for name in _PARTS:
-        for inner in part.get(name, ()):
-            _charge(inner, charged)
-
-
 @cache
-def _unnamed() -> frozenset[str | None]:
-    return private_rule_ids() | {WITHHELD, None}
-
-
-@lru_cache(4_096)
-def _points(text: str) -> Decimal:
-    return Decimal(text)
+def _unnamed() -> frozenset[str]:
+    return private_rule_ids() | {WITHHELD}

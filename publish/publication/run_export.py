@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, TypeAlias
+from typing import IO, Any, Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -80,7 +80,13 @@ def export_batches(
     return _encode_batches(store, stored, forms, keep, share)
 
 
-def write_batches(batches: Iterable[ExportedBatch], sinks: Mapping[FileForm, IO[bytes]]) -> int:
+class Sink(Protocol):
+    """A file as far as the export needs it."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+
+def write_batches(batches: Iterable[ExportedBatch], sinks: Mapping[FileForm, Sink]) -> int:
     """Write headers and batches, whose parts are in the order of the sinks; return the number of servers."""
     for form, sink in sinks.items():
         sink.write(form.opening)

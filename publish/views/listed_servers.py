@@ -6,64 +6,73 @@ out. So disclosing a finding, or making it private again, changes no row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from evidence.kinds import listing
+from evidence.model import Dossier
 from evidence.store import ListedScore, ListedServer
 from publish.badges import requirements
 from publish.views.facets import find_facets
-from publish.views.public_servers import PublicServer
 from publish.views.purpose import find_purpose, list_readme_texts, list_tool_texts
 from publish.views.server_summary import find_ecosystem, has_thin_evidence, summarize_server
-from scoring import receipt
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import read_verdict
 
 
-def make_listing_row(published: PublicServer, run: str, *, controlled: bool = False) -> ListedServer:
+class Countable(Protocol):
+    """What rows and counts read of a server: `PublicServer`, or `ServerToCount`, which costs less."""
+
+    @property
+    def dossier(self) -> Dossier: ...
+
+    @property
+    def scorecards(self) -> Sequence[Scorecard]: ...
+
+    @property
+    def suspect_places(self) -> frozenset[str]: ...
+
+
+class CountedServer(Struct, frozen=True):
+    """One listed server, and its receipt under the newest version of each rubric."""
+
+    listed: ListedServer
+    newest: Sequence[Scorecard]
+
+
+def make_listing_row(published: Countable, run: str, *, controlled: bool = False) -> ListedServer:
     """The row of a server in a run; `controlled` states that control of it was proved."""
     return count_server(published, run, controlled=controlled).listed
 
 
-class CountedServer(Struct, frozen=True):
-    """One listed server, and its newest receipts as JSON values for counting."""
-
-    listed: ListedServer
-    newest: Sequence[Mapping[str, Any]]
-
-
-def count_server(published: PublicServer, run: str, *, controlled: bool = False) -> CountedServer:
-    """The row of a server, and its receipts under the newest version of each rubric as JSON values."""
-    values = published.values
-    newest = {value["rubric"]: value for value in sorted(values, key=lambda value: value["version"])}
-    main = newest.get(requirements.GATE_RUBRIC)
-    outline = None if main is None else receipt.parse_outline(main, requirements.GATE_PARTS)
-    met = () if outline is None else requirements.find_met(published, outline, controlled=controlled)
-    server, heads = published.dossier.server, [receipt.parse_summary(value) for value in values]
-    row = summarize_server(published.dossier, heads)
-    seen = published.dossier.records.get(listing.KIND)
-    purpose = find_purpose(published.dossier, published.suspect_places)
-    tool_texts = list_tool_texts(published.dossier, published.suspect_places)
+def count_server(published: Countable, run: str, *, controlled: bool = False) -> CountedServer:
+    """The row of a server, and the receipts that count."""
+    dossier, cards = published.dossier, published.scorecards
+    newest = {card.rubric: card for card in sorted(cards, key=lambda card: card.version)}
+    met = requirements.find_met(dossier, cards, controlled=controlled)
+    row = summarize_server(dossier, cards)
+    seen = dossier.records.get(listing.KIND)
+    purpose = find_purpose(dossier, published.suspect_places)
+    tool_texts = list_tool_texts(dossier, published.suspect_places)
     made = ListedServer(
-        server=server,
+        server=dossier.server,
         run=run,
-        as_of=seen.observed_at if seen else published.dossier.as_of,
+        as_of=seen.observed_at if seen else dossier.as_of,
         state=row.state.value.replace(" ", "_"),
         reason=row.reason.value if row.reason else None,
-        ecosystem=find_ecosystem(server),
-        registries=tuple(sorted(server.seen_in)),
+        ecosystem=find_ecosystem(dossier.server),
+        registries=tuple(sorted(dossier.server.seen_in)),
         tools=row.tools,
         gate=requirements.GATE_ID in met,
         badges=tuple(name for name in met if name != requirements.GATE_ID),
-        scores=tuple(map(listed_score, heads)),
+        scores=tuple(map(listed_score, cards)),
         purpose=purpose,
         tool_texts=tool_texts,
-        readme_texts=list_readme_texts(published.dossier, published.suspect_places),
-        facets=find_facets(published.dossier, purpose, tool_texts),
+        readme_texts=list_readme_texts(dossier, published.suspect_places),
+        facets=find_facets(dossier, purpose, tool_texts),
     )
     return CountedServer(made, list(newest.values()))
 

@@ -16,10 +16,12 @@ from evidence.store import FindingRow, FindingState, ListedServer, Store, Stored
 from evidence.store.listing.server_flags import ServerFlags
 from publish.disclosure import (
     NOT_REVIEWED,
+    PUBLIC_KINDS,
     PublicRecords,
     ReviewedFindings,
     disclose_dossier,
     find_suspect_places,
+    has_private_line,
     may_name_private,
     redact_receipt,
     redact_receipt_body,
@@ -56,14 +58,17 @@ class PublicServer(Struct, frozen=True, dict=True):
         """The decoded receipts, sorted by rubric and version."""
         return [receipt.decode_stored_scorecard(card.body) for card in self.cards]
 
-    @cached_property
-    def summable(self) -> Sequence[Scorecard]:
-        """The receipts with the points of all lines, without their texts."""
-        return list(map(receipt.parse_summable, self.values))
-
     def newest_scorecards(self) -> Mapping[str, Scorecard]:
         """The receipt under the newest version of each rubric, by rubric."""
         return {card.rubric: card for card in self.scorecards}
+
+
+class ServerToCount(Struct, frozen=True):
+    """What rows of lists and counts need of one public server: no review of a finding changes them."""
+
+    dossier: Dossier
+    scorecards: Sequence[Scorecard]
+    suspect_places: frozenset[str]
 
 
 class ServerOutline(Struct, frozen=True):
@@ -102,14 +107,45 @@ def read_public_servers(
 
 def read_batch(store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None) -> Iterator[PublicServer]:
     decided = _decided(store, batch, until)
-    cards: dict[ServerId, list[StoredScorecard]] = {}
-    for card in store.read_scorecards(run_id, servers=batch):
-        cards.setdefault(card.server, []).append(card)
+    cards = _read_cards(store, run_id, batch)
     for dossier in sorted(store.read_dossiers(run_id, batch), key=lambda item: item.server.id):
         shown = disclose_dossier(dossier)
         if isinstance(shown, PublicRecords):
             server = dossier.server.id
             yield _public(dossier, shown, cards.get(server, []), decided.get(server, []))
+
+
+def read_servers_to_count(store: Store, run_id: str, servers: Sequence[ServerId]) -> Iterator[ServerToCount]:
+    """The public servers among these, sorted by id: `read_public_servers` without the bytes of public receipts."""
+    for batch in split_batches(servers):
+        cards = _read_cards(store, run_id, batch)
+        for dossier in sorted(store.read_dossiers(run_id, batch), key=lambda item: item.server.id):
+            shown = disclose_dossier(dossier)
+            if isinstance(shown, PublicRecords):
+                yield _to_count(dossier, shown, cards.get(dossier.server.id, ()))
+
+
+def _to_count(dossier: Dossier, shown: PublicRecords, stored: Sequence[StoredScorecard]) -> ServerToCount:
+    observed = {kind: dossier.records[kind].digest for kind in shown.records}
+    public = {kind: record.digest for kind, record in shown.records.items()}
+    cards: list[Scorecard] = []
+    suspect: set[str] = set()
+    for one in stored:
+        card = receipt.decode_stored_scorecard(one.body)
+        if has_private_line(card):
+            suspect.update(find_suspect_places(card))
+            card = redact_receipt(card)
+        cited = {kind: digest for kind, digest in card.evidence.items() if kind in PUBLIC_KINDS}
+        cards.append(replace(card, evidence=public if cited == observed else cited))
+    return ServerToCount(dossier.with_records(shown.records), cards, frozenset(suspect))
+
+
+def _read_cards(store: Store, run_id: str, batch: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
+    """The receipts of some servers, sorted by rubric and version."""
+    cards: dict[ServerId, list[StoredScorecard]] = {}
+    for card in store.read_scorecards(run_id, servers=batch):
+        cards.setdefault(card.server, []).append(card)
+    return cards
 
 
 def _public(

@@ -103,7 +103,7 @@ class ServerInRun(Struct, frozen=True, dict=True):
         """The result of each receipt; those of the newest run come from the listing index, without decoding."""
         if self.newest:
             return self.listed.scores
-        return [listed_score(receipt.decode_summary(card.body)) for card in self.public.cards]
+        return [listed_score(receipt.decode_stored_scorecard(card.body)) for card in self.public.cards]
 
     @cached_property
     def main(self) -> Scorecard | None:

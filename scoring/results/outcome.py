@@ -97,10 +97,10 @@ LIST_FAILED: Final = "list_failed"
 """Reason of a score that a declared list prevents, which could not be read; the detail begins with the list."""
 
 
-class NotMeasured(Struct, frozen=True):
+class NotMeasured(Struct, frozen=True, rename={"reason": "not_measured"}, forbid_unknown_fields=True):
     """The rule could not be asked. `reason` is the value of an evidence `Reason` or a word of the rubric.
 
-    `detail` is never empty: without one, it has the words of the reason.
+    `detail` is never empty: without one, it has the words of the reason. Receipts name the reason `not_measured`.
     """
 
     reason: str

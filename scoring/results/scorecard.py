@@ -11,11 +11,12 @@ from msgspec.structs import force_setattr
 
 from scoring.results.outcome import NotMeasured
 
+_NOTHING = Decimal(0)
 _TOP_OF_PART = Decimal(10)
 _TOP = Decimal(100)
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """One reason for points gained or lost. `cites` is the published id; `points` is signed.
 
     `checked` is the number of things that the check judged; 0 when the methodology does not state it.
@@ -31,7 +32,7 @@ class Line(Struct, frozen=True, kw_only=True):
     checked: int = 0
 
 
-class ComponentScore(Struct, frozen=True, kw_only=True):
+class ComponentScore(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One named part of a dimension, on the dimension's scale.
 
     `floor` and `ceiling` are the result with everything unmeasured counted as 0 or as full; the default is the result,
@@ -51,7 +52,7 @@ class ComponentScore(Struct, frozen=True, kw_only=True):
         _fill_bounds(self, self.result, _TOP_OF_PART)
 
 
-class DimensionScore(Struct, frozen=True, kw_only=True):
+class DimensionScore(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One weighted part of a score. Effective weights of measured dimensions sum to 1; NotMeasured ones are 0.
 
     `status` is `measured`, `partial` or `not_testable`, derived from the components.
@@ -66,7 +67,7 @@ class DimensionScore(Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...] = ()
 
 
-class Scorecard(Struct, frozen=True, kw_only=True):
+class Scorecard(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The receipt of one server under one version of one rubric.
 
     `coverage` is the share of the rubric's base weight that was measured (0 to 1). `versions` pins rubric, source
@@ -97,7 +98,6 @@ class Scorecard(Struct, frozen=True, kw_only=True):
 
 
 def _fill_bounds(part: ComponentScore | Scorecard, result: Decimal | NotMeasured, top: Decimal) -> None:
-    known = isinstance(result, Decimal)
-    for name, unknown in (("floor", Decimal(0)), ("ceiling", top)):
+    for name, unknown in (("floor", _NOTHING), ("ceiling", top)):
         if getattr(part, name) is None:
-            force_setattr(part, name, result if known else unknown)
+            force_setattr(part, name, result if isinstance(result, Decimal) else unknown)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -25,7 +24,6 @@ from publish.disclosure import (
     redact_receipt,
     redact_receipt_body,
 )
-from publish.publication import manifest as snapshot
 from publish.publication import run_export
 from publish.views.server_summary import receipt_lines
 from scoring import receipt
@@ -192,14 +190,6 @@ def test_no_dataset_tells_a_finding(store: Store, form: run_export.FileFormat, c
     assert not [part for part in _telling() if part in text]
     if form == "jsonl":
         assert NOT_DISCLOSED in text
-
-
-def test_the_manifest_has_the_digests_of_the_public_forms(store: Store) -> None:
-    out = io.BytesIO()
-    run_export.export_run(store, samples.RUN.id, out, format="jsonl", comparable=True)
-    manifest = json.loads(snapshot.make_manifest(store, samples.RUN.id))
-    assert manifest["files"]["comparable.jsonl"]["bytes"] == len(out.getvalue())
-    assert NOT_DISCLOSED in out.getvalue().decode()
 
 
 def test_no_page_tells_a_finding(store: Store, tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def publish_parts(ctx: Context, run: Run, by: RunEvent | None) -> bool:
     Raise IllegalRunChange when an operator (`by`) publishes a run that was.
     """
     edition = ctx.store.publication.find_edition(run.id)
-    progress, written = ctx.store.publication.read_progress(run.id), join_parts(ctx.store, run)
-    if edition is None or progress.parts != len(written.digests):
+    front = join_parts(ctx.store, run)
+    if edition is None or not ctx.store.publication.read_progress(run.id).is_done:
         return False
-    made = manifest.make_manifest(ctx.store, run.id, written.digests)
-    ctx.store.publication.complete_listing(edition, written.front)
+    made = manifest.make_manifest(ctx.store, run.id)
+    ctx.store.publication.complete_listing(edition, front)
     return ctx.store.publish_run(run.id, made, ctx.clock.wall(), by, edition=edition)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from evidence.model import Absent, Dossier, Reason
 from evidence.recorded_capture import dossier_from_capture
 from publish.views.server_summary import MeasuredState, make_row_from_receipts, summarize_server
-from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.results.scorecard import Scorecard
@@ -54,8 +52,7 @@ def test_a_row_from_receipts_is_the_row_from_the_dossier(name: str) -> None:
     receipts = cards(dossier)
     from_evidence = summarize_server(dossier, receipts)
     content = dossier.read("listing")
-    heads = [receipt.decode_summary(receipt.encode_scorecard(card)) for card in receipts]
-    row = make_row_from_receipts(dossier.server, content if isinstance(content, Absent) else None, heads)
+    row = make_row_from_receipts(dossier.server, content if isinstance(content, Absent) else None, receipts)
     assert row == from_evidence
 
 
@@ -66,25 +63,3 @@ def test_tools_are_counted_also_when_another_list_failed() -> None:
         "prompts failed": (MeasuredState.PARTIAL, 1),
         "tools failed": (MeasuredState.PARTIAL, None),
     }
-
-
-def test_a_head_is_the_receipt_without_its_parts() -> None:
-    for card in cards(DOSSIERS["ordinary"]):
-        head = receipt.decode_summary(receipt.encode_scorecard(card))
-        assert (head.lines, head.dimensions) == (
-            tuple(line for line in card.lines if line.cites.startswith("cap.")),
-            (),
-        )
-        assert (head.score, head.floor, head.coverage, head.facts) == (
-            card.score,
-            card.floor,
-            card.coverage,
-            card.facts,
-        )
-        assert isinstance(head.floor, Decimal)
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"null", b'{"lines": 1}', b"\xff"])
-def test_a_head_of_something_else_is_refused(data: bytes) -> None:
-    with pytest.raises(receipt.NotAReceipt):
-        receipt.decode_summary(data)

@@ -11,11 +11,10 @@ from msgspec.structs import replace
 
 from publish.views.comparisons.receipts import compare_receipts
 from publish.views.server_summary import MeasuredState, RubricMark, ServerRow
-from scoring import receipt
 from scoring.explain import explain_scorecard
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
-from scoring.results.verdict import COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE, read_verdict
+from scoring.results.verdict import COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE
 from workers.cli.display.comparisons import make_comparison_object, show_comparisons
 from workers.cli.display.console import print_data
 from workers.cli.display.verdicts import format_change, format_score, make_verdict_object
@@ -73,13 +72,6 @@ def test_a_missing_headline_is_words_and_a_range() -> None:
 def test_the_grade_stands_beside_the_value_and_the_cap_before_it() -> None:
     assert str(format_score(card(47))) == "47 D"
     assert str(format_score(card(47, lines=[CAPPED]))) == "capped 47 D"
-
-
-def test_a_list_shows_caps_without_reading_the_other_lines() -> None:
-    lost = Line(cites="security", points=Decimal(-3), why="a fault")
-    head = receipt.decode_summary(receipt.encode_scorecard(card(47, lines=[lost, CAPPED])))
-    assert head.lines == (CAPPED,)
-    assert read_verdict(head).caps == (CAPPED.why,)
 
 
 def test_servers_without_a_score_rank_last_whatever_their_floor() -> None:

@@ -205,7 +205,7 @@ def _heads(
     pick = {
         server: select_receipts(cards, rubrics) if rubrics else select_newest(cards) for server, cards in stored.items()
     }
-    return {server: [receipt.decode_summary(card.body) for card in cards] for server, cards in pick.items()}
+    return {server: [receipt.decode_stored_scorecard(card.body) for card in cards] for server, cards in pick.items()}
 
 
 def _batches(ids: Iterable[ServerId]) -> Iterator[list[ServerId]]:
