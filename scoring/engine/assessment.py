@@ -15,7 +15,7 @@ from scoring.engine.walk import Pages, Walk
 from scoring.results.outcome import Outcome
 
 
-class Question(Struct, frozen=True, dict=True):
+class Question(Struct, frozen=True, dict=True, cache_hash=True):
     """A rule with a value for every parameter, and the pages that it judges."""
 
     rule: str
@@ -25,13 +25,6 @@ class Question(Struct, frozen=True, dict=True):
     @cached_property
     def over_all_pages(self) -> Question:
         return Question(self.rule, self.params)
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.rule, self.params, self.pages.value))
-
-    def __hash__(self) -> int:
-        return self._hash  # computed several times for each server, and the hash of an enum is slow
 
 
 class Assessment(Struct, frozen=True, kw_only=True, dict=True):
