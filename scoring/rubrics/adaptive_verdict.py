@@ -46,6 +46,8 @@ LOWEST: Final = "F"
 SCALE_LINE: Final = "scale"
 ROUNDING_LINE: Final = "rounding"
 
+_FROM_SOURCE: Final = "descriptions and parameters of the tools were read from the source."
+
 _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE})
 
 _WEIGHTS: Final = "/".join(str(part.weight) for part in DIMENSIONS)
@@ -95,16 +97,18 @@ def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard | None:
     """The scorecard with the assessed components scored again, where the earlier one and the assessment suffice.
 
     A receipt without a score does not hold its caps, so it is revised only to one without a score. Where the source
-    replaces the listing, the questions about the listing would need an assessment of their own.
+    replaces the listing, the questions about the listing would need an assessment of their own. The listing is that of
+    the earlier scorecard, so it is not read where that has a score of it.
     """
-    if _is_replaced_by_source(assessment):
+    is_listed = not isinstance(earlier.score, NotMeasured) and not _names_source(earlier)
+    if not is_listed and _is_replaced_by_source(assessment):
         return None
     kept = find_kept_parts(earlier, ADAPTIVE_2, assessment)
     revised = _assemble(
         VerdictParts(
             dimensions=tuple(_score_dimension(part, assessment, kept) for part in DIMENSIONS),
             caps=tuple(map(_read_cap, (line for line in earlier.lines if line.cites.startswith(CAP)))),
-            unscorable=_explain_no_score(assessment),
+            unscorable=None if is_listed else _explain_no_score(assessment),
             caveats=earlier.caveats[len(list(_list_part_caveats(earlier.dimensions))) :],
         ),
         assessment,
@@ -116,6 +120,11 @@ def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard | None:
 def _read_cap(line: Line) -> Cap:
     (terms,) = (one for one in adaptive_gates.CAPS if one.cites == line.cites)
     return adaptive_gates.build_cap(terms, replace(line, points=Decimal(0)), CEILINGS)
+
+
+def _names_source(card: Scorecard) -> bool:
+    """Whether tools were judged from the source."""
+    return any(caveat.endswith(_FROM_SOURCE) for caveat in card.caveats)
 
 
 def _is_replaced_by_source(assessment: Assessment) -> bool:
@@ -268,7 +277,7 @@ def _list_evidence_caveats(assessment: Assessment) -> Iterator[str]:
     yield from describe_unfinished(assessment, "count as failed until they are")
     if assessment.tools_in_source or _is_replaced_by_source(assessment):
         what = "Nothing was listed" if assessment.tools_in_source else "No complete list was read"
-        yield f"{what}; descriptions and parameters of the tools were read from the source."
+        yield f"{what}; {_FROM_SOURCE}"
 
 
 ADAPTIVE_2: Final = Rubric(
