@@ -20,9 +20,11 @@ class SharedHostFailures:
     def __init__(self, redis: Redis, own: LocalHostFailures) -> None:
         self._redis = redis
         self._own = own
+        self._failing: set[str] = set()
 
     async def record_failure(self, host: str) -> None:
         await self._own.record_failure(host)
+        self._failing.add(host)
         with suppress(RedisError):
             number = await self._redis.incr(_count_key(host))
             await self._redis.expire(_count_key(host), _COUNT_LIFETIME)
@@ -30,15 +32,23 @@ class SharedHostFailures:
                 await self._redis.set(_rest_key(host), number, px=self._own.pause)
 
     async def record_answer(self, host: str) -> None:
+        """Forget the failures of a host. Redis is not asked about a host that had none when its visit began."""
         await self._own.record_answer(host)
+        if host not in self._failing:
+            return
+        self._failing.discard(host)
         with suppress(RedisError):
             await self._redis.delete(_count_key(host), _rest_key(host))
 
     async def is_paused(self, host: str) -> bool:
         try:
-            return bool(await self._redis.exists(_rest_key(host)))
+            failures, rest = await self._redis.mget(_count_key(host), _rest_key(host))
         except RedisError:
+            self._failing.add(host)
             return await self._own.is_paused(host)
+        if failures is not None:
+            self._failing.add(host)
+        return rest is not None
 
 
 def _count_key(host: str) -> str:

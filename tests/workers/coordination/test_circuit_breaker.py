@@ -153,6 +153,23 @@ def test_processes_share_what_they_know_of_a_host_and_without_redis_each_knows_i
     assert asyncio.run(main(f"redis://127.0.0.1:{free_port()}/0")) == (True, False)
 
 
+def test_an_answer_forgets_the_failures_that_another_process_counted() -> None:
+    async def main(url: str) -> bool:
+        clock = SteppingClock(NIGHT)
+        async with Redis.from_url(url) as redis:
+            one, other = (
+                SharedHostFailures(redis, LocalHostFailures(clock, 2, timedelta(minutes=1))) for _ in range(2)
+            )
+            await one.record_failure("silent.example")
+            assert not await other.is_paused("silent.example")
+            await other.record_answer("silent.example")
+            await one.record_failure("silent.example")
+            return await other.is_paused("silent.example")
+
+    with valkey_server() as valkey:
+        assert not asyncio.run(main(valkey.url))
+
+
 @pytest.mark.parametrize("failures", [1, 2])
 def test_only_failures_in_a_row_count(failures: int) -> None:
     async def main() -> None:
