@@ -143,12 +143,13 @@ def _follow(
     spies: list[subprocess.Popen[bytes]] = []
     meter.sample()
     phase, base = "plan", dict(meter.seconds)
+    store = open_store(deployment.url)  # once, since PostgreSQL pays some milliseconds for each connection
     while "published" not in reached:
         if time.monotonic() - began > options.deadline:
             raise SystemExit(f"not published within {options.deadline:.0f} s: {reached}\n{deployment.tail_logs()}")
         time.sleep(POLL_SECONDS)
         meter.sample()
-        state, progress = _state(deployment.url, run_id)
+        state, progress = _state(store, run_id)
         now = round(time.monotonic() - began, 1)
         for name, value in _milestones(state, progress):
             reached.setdefault(name, value if value is not None else now)
@@ -160,6 +161,7 @@ def _follow(
             spies = _start_profilers(deployment, options, next_phase)
             phase = next_phase
     _stop_spies(spies)
+    store.close()
     spent[phase] = {role: round(used - base.get(role, 0), 2) for role, used in meter.seconds.items()}
     return reached, spent
 
@@ -194,8 +196,8 @@ def _phase(reached: dict[str, float]) -> str:
     return "tail" if "collect 99 %" in reached else "collect" if "collecting" in reached else "plan"
 
 
-def _state(url: str, run_id: str) -> tuple[RunState | None, RunProgress | None]:
-    with suppress(StoreUnavailable, NotMigrated), _opened(url) as store:
+def _state(store: Store, run_id: str) -> tuple[RunState | None, RunProgress | None]:
+    with suppress(StoreUnavailable, NotMigrated):
         row = store.find_run(run_id)
         return (row.state, store.read_progress(run_id)) if row is not None else (None, None)
     return None, None
