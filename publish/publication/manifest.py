@@ -70,7 +70,7 @@ def write_run_files(store: Store, run_id: str, folder: Path, export: ExportBatch
         servers = run_export.write_batches(pages, sinks)
         if known is not None and manifest is not None:
             described = {name: sinks[form].describe() for name, form in RUN_FILES.items()}
-            manifest.write(_encode({**json.loads(known), "files": described}))
+            manifest.write(_encode({**json.loads(known), "format": FORMAT, "files": described}))
         return servers
 
 
