@@ -160,10 +160,7 @@ def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -
 def redact_receipt_body(
     body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED, decoded: Scorecard | None = None
 ) -> bytes:
-    """The public form of an encoded receipt; one without private lines is returned without decoding.
-
-    `decoded` is the same receipt, if the caller has decoded it.
-    """
+    """The public form of an encoded receipt, which is not decoded if it has no private line or was `decoded`."""
     if decoded is None and not may_name_private(body):
         return remove_private_digests(body)
     decoded = decoded or receipt.decode_stored_scorecard(body)
@@ -276,17 +273,13 @@ def _replacement_reason(card: Scorecard, line: Line, reviewed: ReviewedFindings)
     if _is_cap(line):
         return "" if _names_any(line, reviewed.disclosed) else _why_cap(line, reviewed)
     if line.rule in private_rule_ids():
-        spot = _spot(line)
+        spot = line.rule, line.at, line.why
         return "" if spot in reviewed.disclosed else SET_ASIDE if spot in reviewed.dismissed else NOT_DISCLOSED
     about = [one for one in receipt_lines(card) if one.cites == line.cites and one.rule in private_rule_ids()]
     if line.rule or _FOLDED.fullmatch(line.why) or not about:
         return NOT_DISCLOSED
     reasons = {_replacement_reason(card, one, reviewed) for one in about}
     return next((why for why in (NOT_DISCLOSED, SET_ASIDE) if why in reasons), "")
-
-
-def _spot(line: Line) -> Spot:
-    return line.rule or "", line.at, line.why
 
 
 def _is_cap(line: Line) -> bool:
