@@ -7,14 +7,16 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, text
+from sqlalchemy import Connection, Dialect, Engine, PoolProxiedConnection, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIModule
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from evidence.store.errors import NotMigrated, StoreError, StoreUnavailable
 
@@ -37,7 +39,15 @@ _UNDEFINED: Final = {"42P01", "42703"}
 
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
-_WRITES: Final = {"hallmark_writes": True}
+_SQLITE_WRITES: Final = {"hallmark_writes": True}
+_POSTGRESQL_TRANSACTION: Final = {"isolation_level": "READ COMMITTED"}
+_POSTGRESQL_READS: Final = "AUTOCOMMIT"
+"""Without a transaction around reads, which would take two more round trips."""
+
+_TRUSTED_SECONDS: Final = 0.1
+"""A connection that was used within this time is used again without a test. No server restarts faster."""
+
+_RETURNED: Final = "returned"
 
 
 class Database:
@@ -61,9 +71,10 @@ class Database:
 
     @contextmanager
     def reading(self, *, alone: bool = False) -> Iterator[Connection]:
-        """A transaction that only reads; on SQLite it sees one snapshot.
+        """A connection that only reads. On SQLite it sees one snapshot.
 
-        Within `shared_reading` it is the block's transaction, unless `alone`: then it sees what was written since.
+        On PostgreSQL each statement sees what was committed before, with or without a transaction, so there is none.
+        Within `shared_reading` it is the block's connection, unless `alone`: then it sees what was written since.
         """
         shared = None if alone else getattr(self._thread_local, "connection", None)
         with self._named_failures():
@@ -74,8 +85,17 @@ class Database:
                 yield connection
 
     @contextmanager
+    def streaming(self) -> Iterator[Connection]:
+        """A transaction that only reads, for results that are fetched in parts by `yield_per`."""
+        with self._named_failures(), self._engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execution_options(**_POSTGRESQL_TRANSACTION)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
     def shared_reading(self) -> Iterator[None]:
-        """Run all reads of this thread within the block in one transaction: beginning one costs as much as a query."""
+        """Run all reads of this thread within the block on one connection: opening one costs as much as a query."""
         with self.reading() as connection:
             before = getattr(self._thread_local, "connection", None)
             self._thread_local.connection = connection
@@ -99,7 +119,7 @@ class Database:
     @contextmanager
     def _transaction(self, lock: str, number: int) -> Iterator[Connection]:
         with self._named_failures(), self._writer, self._engine.connect() as connection:
-            connection.execution_options(**_WRITES)
+            connection.execution_options(**(_SQLITE_WRITES if self.is_sqlite else _POSTGRESQL_TRANSACTION))
             with connection.begin():
                 # SQLite admits one write transaction at a time.
                 if not self.is_sqlite:
@@ -164,12 +184,30 @@ def _in_wal_mode(connection: PoolProxiedConnection) -> bool:
 
 def _create_engine(url: str) -> Engine:
     if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24)
+        engine = create_engine(url, isolation_level=_POSTGRESQL_READS, pool_size=8, max_overflow=24)
+        event.listen(engine, "checkin", _note_return)
+        event.listen(engine, "checkout", partial(_check_idle, engine.dialect))
+        return engine
     arguments = {"timeout": BUSY_MILLISECONDS / 1000, "check_same_thread": False, "isolation_level": None}
     engine = create_engine(url, connect_args=arguments)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _note_return(_connection: Any, record: ConnectionPoolEntry) -> None:
+    record.info[_RETURNED] = time.monotonic()
+
+
+def _check_idle(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+    """Replace all connections when one of them does not work: the server has ended them while they were idle."""
+    now = time.monotonic()
+    if now - record.info.get(_RETURNED, now) < _TRUSTED_SECONDS:
+        return
+    try:
+        dialect.do_ping(connection)
+    except dialect.loaded_dbapi.Error as error:
+        raise InvalidatePoolError from error
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

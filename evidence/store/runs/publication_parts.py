@@ -119,7 +119,7 @@ class PublicationParts(DatabaseAccess):
 
     def read_counts(self, run_id: str) -> Iterator[bytes]:
         """The counts of the finished parts of a run in their order, read a few at a time by one statement."""
-        with self._database.reading() as connection:
+        with self._database.streaming() as connection:
             done = (_PART.run_key == find_run_key(connection, run_id), _PART.counts.is_not(None))
             query = select(_PART.counts).where(*done).order_by(_PART.number)
             yield from connection.scalars(query, execution_options={"yield_per": _READ})

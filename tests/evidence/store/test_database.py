@@ -59,7 +59,7 @@ def test_who_opts_out_meanwhile_is_seen_within_the_block(store: Store) -> None:
 def test_a_list_of_keys_is_looked_up_in_an_index(url: str) -> None:
     database = Database(url)
     asked = select(SERVER.c.id).where(matches_any(SERVER.c.key))
-    with database.reading() as connection:
+    with database.streaming() as connection:
         assert connection.execute(asked, {KEYS: []}).all() == []
         assert connection.execute(asked, {KEYS: list(range(5_000))}).all() == []
         if database.is_sqlite:
