@@ -35,8 +35,7 @@ def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[st
         "search by purpose, a question": lambda: _relevant(store, "read the tables of a database"),
         "one server": lambda: store.listing.find_server(middle),
         "history": lambda: store.listing.read_history(middle),
-        "receipt of one server": lambda: store.find_newest_scorecard(run, middle, "adaptive"),
-        "flags of one server": lambda: store.listing.find_flags(middle, run),
+        "receipt of one server": lambda: store.listing.find_newest_scorecard(run, middle, "adaptive", 12),
         "revisions": store.changed_servers.read_revisions,
     }
     for name, ask in questions.items():

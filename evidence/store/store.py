@@ -195,7 +195,6 @@ class Store(DatabaseAccess):
     # Scorecards
     put_scorecards = write_method(scorecards.put_scorecards)
     read_scorecards = read_method(scorecards.read_scorecards)
-    find_newest_scorecard = read_method(scorecards.find_newest_scorecard)
     list_receipt_versions = read_method(scorecards.list_receipt_versions)
 
     # Findings of our own scans

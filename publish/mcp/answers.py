@@ -165,7 +165,8 @@ class McpAnswers(Struct, frozen=True):
     def _main_card(self, listed: ListedServer) -> Scorecard | None:
         """The newest receipt under the main rubric, read alone where that is possible."""
         rubric = find_main_rubric(listed.scores)
-        outline = read_server_outline(self.store, listed, rubric)
+        shown = self.store.listing.find_shown(listed.server.id)
+        outline = None if shown is None else read_server_outline(self.store, shown, rubric)
         if outline is not None:
             return outline.main
         return None if rubric is None else self._newest_cards(listed).get(rubric)

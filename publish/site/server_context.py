@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidence.model import ServerId
+from evidence.store.listing.shown_server import ShownServer
 from evidence.store.listing.values import ListedServer
 from publish.community.disputable_lines import list_shown_runs
 from publish.site.list_rows import ACCESS
@@ -106,11 +107,11 @@ def _has_newest_receipts(site: SiteContext, seen: ServerInRun) -> bool:
 def find_server_in_run(site: SiteContext, server: ServerId, run: str | None = None) -> ServerInRun:
     """What is public of a server in a run, by default in that of the lists; raise HTTPException 404 if nothing is."""
     with site.store.read_transaction():
-        listed = find_listed_server(site, server)
-        if run not in {None, listed.run} and run not in list_public_runs(site.store, server):
+        shown = _find_shown_server(site, server)
+        if run not in {None, shown.listed.run} and run not in list_public_runs(site.store, server):
             raise HTTPException(404, NOT_IN_RUN)
-        row = site.store.find_run(run or listed.run)
-        found = read_server_in_run(site.store, listed, row) if row else None
+        row = shown.run if run is None else site.store.find_run(run)
+        found = read_server_in_run(site.store, shown.listed, row) if row else None
         if found is None:
             raise HTTPException(404, NOT_IN_RUN if run else UNKNOWN)
         return found
@@ -118,30 +119,33 @@ def find_server_in_run(site: SiteContext, server: ServerId, run: str | None = No
 
 def find_server_outline(site: SiteContext, server: ServerId) -> ServerInRun:
     """A server in the run that lists show, with its main receipt only, unless its page needs more."""
-    listed = find_listed_server(site, server)
-    row = site.store.find_run(listed.run)
-    outline = read_server_outline(site.store, listed, find_main_rubric(listed.scores))
-    if row is None or outline is None:
+    shown = _find_shown_server(site, server)
+    listed = shown.listed
+    outline = read_server_outline(site.store, shown, find_main_rubric(listed.scores))
+    if outline is None:
         return find_server_in_run(site, server)
-    return ServerInRun(listed, row, lambda: find_server_in_run(site, server, listed.run).public, outline=outline)
+    return ServerInRun(listed, shown.run, lambda: find_server_in_run(site, server, listed.run).public, outline=outline)
 
 
 def find_listed_server_in_run(site: SiteContext, server: ServerId) -> ServerInRun:
     """A server in the run that lists show, without reading its evidence, unless the run's records were dropped."""
-    listed = find_listed_server(site, server)
-    row = site.store.find_run(listed.run)
-    if row is None or site.store.compaction.find_dropped_records(listed.run) is not None:
+    shown = _find_shown_server(site, server)
+    if shown.flags.dropped:
         return find_server_in_run(site, server)
-
-    return ServerInRun(listed, row, lambda: find_server_in_run(site, server, listed.run).public)
+    listed = shown.listed
+    return ServerInRun(listed, shown.run, lambda: find_server_in_run(site, server, listed.run).public)
 
 
 def find_listed_server(site: SiteContext, server: ServerId) -> ListedServer:
     """A server as lists show it; raise HTTPException 404 if it is unknown, not published, or opted out."""
-    listed = site.store.listing.find_server(server)
-    if listed is None:
+    return _find_shown_server(site, server).listed
+
+
+def _find_shown_server(site: SiteContext, server: ServerId) -> ShownServer:
+    shown = site.store.listing.find_shown(server)
+    if shown is None:
         known = site.store.find_server(server)
         raise HTTPException(404, OPTED_OUT if known is not None and site.is_hidden(known) else UNKNOWN)
-    if site.is_hidden(listed.server):
+    if site.is_hidden(shown.listed.server):
         raise HTTPException(404, OPTED_OUT)
-    return listed
+    return shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier, ServerId
-from evidence.store import FindingRow, FindingState, ListedServer, Store, StoredScorecard
-from evidence.store.listing.server_flags import ServerFlags
+from evidence.store import FindingRow, FindingState, Store, StoredScorecard
+from evidence.store.listing.shown_server import ServerFlags, ShownServer
 from publish.disclosure import (
     NOT_REVIEWED,
     PUBLIC_KINDS,
@@ -34,6 +35,8 @@ from scoring import receipt
 from scoring.results.scorecard import Scorecard
 
 BATCH_SIZE: Final = 50
+SCORES_SHOWN: Final = 12
+"""Newest runs whose scores a page of a server shows."""
 
 
 class PublicServer(Struct, frozen=True, dict=True):
@@ -72,12 +75,13 @@ class ServerToCount(Struct, frozen=True):
 
 
 class ServerOutline(Struct, frozen=True):
-    """The main public receipt of a server, why its listing is absent, and its flags; for pages that show no digests.
+    """The main public receipt of a server, the scores of its newest runs, why its listing is absent, and its flags.
 
-    Digests in the receipt may be missing, or those of records with private answers.
+    For pages that show no digests. Digests in the receipt may be missing, or those of records with private answers.
     """
 
     main: Scorecard
+    newest_scores: tuple[Decimal | None, ...]
     absent: Absent | None
     flags: ServerFlags
 
@@ -182,22 +186,23 @@ def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) 
     return found
 
 
-def read_server_outline(store: Store, listed: ListedServer, rubric: str | None) -> ServerOutline | None:
-    """The outline of a listed server in the run that lists show; its records are not read.
+def read_server_outline(store: Store, shown: ShownServer, rubric: str | None) -> ServerOutline | None:
+    """The outline of a server in the run that lists show; its records are not read.
 
-    None without a main receipt or without the listed reason, if the run's records were dropped, and if a finding of the
-    server was reviewed: matching reviews needs its records and all receipts. Whether a server may be shown at all was
-    decided when the listing index of the run was written.
+    None without a main receipt in one of the newest runs or without the listed reason, if the run's records were
+    dropped, and if a finding of the server was reviewed: matching reviews needs its records and all receipts. Whether a
+    server may be shown at all was decided when the listing index of the run was written.
     """
+    listed, flags = shown.listed, shown.flags
     server = listed.server.id
-    flags = store.listing.find_flags(server, listed.run)
     if flags.dropped or flags.reviewed:
         return None
-    newest = store.find_newest_scorecard(listed.run, server, rubric) if rubric else None
+    newest = store.listing.find_newest_scorecard(listed.run, server, rubric, SCORES_SHOWN) if rubric else None
     absent = store.find_absence(listed.run, server, listing.KIND) if listed.reason is not None else None
     if newest is None or (absent is None) != (listed.reason is None):
         return None
-    return ServerOutline(redact_receipt(receipt.decode_stored_scorecard(newest.body)), absent, flags)
+    main = redact_receipt(receipt.decode_stored_scorecard(newest.card.body))
+    return ServerOutline(main, newest.scores, absent, flags)
 
 
 def split_batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:

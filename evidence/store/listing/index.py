@@ -20,9 +20,14 @@ from evidence.store.listing.matched_words import MatchedWords, read_matches
 from evidence.store.listing.published_edition import SHOWN_EDITION, edition_is_public, find_published_edition
 from evidence.store.listing.queries import Edition
 from evidence.store.listing.relevance import read_relevant
-from evidence.store.listing.score_history import read_history, read_newest_scores, read_scores
+from evidence.store.listing.score_history import (
+    find_newest_scorecard,
+    read_history,
+    read_newest_scores,
+    read_scores,
+)
 from evidence.store.listing.search_words import parse_search_terms
-from evidence.store.listing.server_flags import find_flags
+from evidence.store.listing.shown_server import find_shown, is_shown
 from evidence.store.listing.values import HistoryPoint, ListedServer, ListingPage, ListingQuery
 from evidence.store.runs.retests import RetestState
 from evidence.store.runs.run_states import list_published
@@ -99,10 +104,10 @@ class ListingIndex(DatabaseAccess):
 
     def find_server(self, server: ServerId) -> ListedServer | None:
         """One listed server; None when it is unknown, withheld or opted out."""
-        with self._database.reading() as connection:
-            return queries.find_listed(connection, server)
+        shown = self.find_shown(server)
+        return None if shown is None else shown.listed
 
-    find_flags = read_method(find_flags)
+    find_shown = read_method(find_shown)
 
     def list_indexable(self, prefix: str = "srv_") -> list[tuple[ServerId, datetime]]:
         """Ids and dates of servers whose pages may be indexed and whose ids have a prefix, in the order of ids."""
@@ -147,9 +152,11 @@ class ListingIndex(DatabaseAccess):
     def read_history(self, server: ServerId, rubric: str | None = None) -> tuple[HistoryPoint, ...]:
         """The scores of a server in published runs and finished re-tests, oldest first; () for an unlisted server."""
         with self._database.reading() as connection:
-            if not queries.is_listed(connection, server):
+            if not is_shown(connection, server):
                 return ()
             return read_history(connection, server, rubric)
+
+    find_newest_scorecard = read_method(find_newest_scorecard)
 
     read_newest_scores = read_method(read_newest_scores)
 

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Row,
     Select,
     and_,
-    bindparam,
     false,
     func,
     literal,
@@ -26,7 +25,6 @@ from sqlalchemy import (
 from evidence.model import Server, ServerId
 from evidence.store.errors import UnknownRubric
 from evidence.store.listing.facet_bits import find_wanted_bits
-from evidence.store.listing.published_edition import SHOWN_EDITION
 from evidence.store.listing.ranks import (
     BY_ADDITION,
     BY_DATE,
@@ -51,19 +49,6 @@ COUNTED: Final = 1_000
 _SERVERS: Final = select(SERVER, LISTING_SERVER.c.place, LISTING_SERVER.c.seen, LISTING_SERVER.c.body).join(
     LISTING_SERVER, LISTING_SERVER.c.server_key == SERVER.c.key
 )
-_SHOWN: Final = (
-    _SERVERS.add_columns(RUN.c.id.label("run"))
-    .join(LISTING_EDITION, LISTING_EDITION.c.key == LISTING_SERVER.c.edition)
-    .join(RUN, RUN.c.key == LISTING_EDITION.c.run_key)
-    .where(
-        LISTING_SERVER.c.edition + literal_column("0") == SHOWN_EDITION,
-        SERVER.c.id == bindparam("id"),
-        LISTING_SERVER.c.server_key.not_in(select(LISTING_HIDDEN.c.server_key)),
-    )
-)
-"""One server of the published edition, unless it is hidden. The sum makes SQLite use the index that begins with the
-server; otherwise it would read all servers of the edition."""
-
 FEW: Final = 16
 """If less than one in this many servers matches the words of a search, the matches are read one by one."""
 
@@ -167,17 +152,6 @@ def find_matches(connection: Connection, edition: Edition, terms: Sequence[Searc
     if matches.is_common and len(edition.common) < _REMEMBERED:
         edition.common.add(asked)
     return matches
-
-
-def find_listed(connection: Connection, server: ServerId) -> ListedServer | None:
-    """One server of the published edition; None when it is hidden or unknown."""
-    row = connection.execute(_SHOWN, {"id": server}).first()
-    return None if row is None else unpack_server(row.body, server_from_row(row), row.run, row.seen)
-
-
-def is_listed(connection: Connection, server: ServerId) -> bool:
-    """True when `find_listed` finds the server."""
-    return connection.execute(_SHOWN, {"id": server}).first() is not None
 
 
 def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[tuple[ServerId, datetime]]:

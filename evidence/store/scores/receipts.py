@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from evidence.model import ServerId
 from evidence.store.blobs import compress_body, decompress_body, new_compressor
@@ -31,6 +31,8 @@ _COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "
 _LEVEL: Final = 3
 
 _BY_KEY: Final = select(RECEIPT).where(matches_any(RECEIPT.c.key))
+_OF_RUBRIC: Final = _BY_KEY.where(RECEIPT.c.rubric == bindparam("rubric"))
+_OF_VERSION: Final = _OF_RUBRIC.where(RECEIPT.c.version == bindparam("version"))
 _VERSIONS: Final = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version).where(matches_any(RECEIPT.c.key))
 _TEMPLATES: Final = select(RECEIPT.c.key).where(matches_any(RECEIPT.c.key), RECEIPT.c.is_open)
 
@@ -115,15 +117,12 @@ def find_receipts(connection: Connection, digests: Sequence[bytes]) -> dict[byte
 def read_receipts(
     connection: Connection, keys: Iterable[int], *, rubric: str | None = None, version: int | None = None
 ) -> dict[int, Receipt]:
-    """Receipts by key, of one rubric and version or all; raise CorruptBlob when one does not match its digest."""
-    query = _BY_KEY
-    if rubric is not None:
-        query = query.where(RECEIPT.c.rubric == rubric)
-    if version is not None:
-        query = query.where(RECEIPT.c.version == version)
+    """Receipts by key, of a rubric or a version of it or all; raise CorruptBlob if one does not match its digest."""
+    query = _BY_KEY if rubric is None else _OF_RUBRIC if version is None else _OF_VERSION
+    wanted = {name: value for name, value in (("rubric", rubric), ("version", version)) if value is not None}
     found: dict[int, Receipt] = {}
     for batch in split_batches(sorted(set(keys))):
-        found |= open_receipts(connection, connection.execute(query, {KEYS: batch}).all())
+        found |= open_receipts(connection, connection.execute(query, {KEYS: batch, **wanted}).all())
     return found
 
 

@@ -153,14 +153,6 @@ def read_scorecards(
     return sorted(found, key=lambda card: (card.server, card.rubric, card.version))
 
 
-def find_newest_scorecard(connection: Connection, run_id: str, server: ServerId, rubric: str) -> StoredScorecard | None:
-    """A server's scorecard under the newest version of a rubric in a run; its receipt may lack the evidence digests."""
-    row = connection.execute(_SCORINGS_OF, {"run": run_id, KEYS: [server]}).one_or_none()
-    known = {} if row is None else receipts.read_receipts(connection, unpack_numbers(row.receipts), rubric=rubric)
-    newest = max(known.values(), key=lambda one: one.version, default=None)
-    return None if row is None or newest is None else newest.card(server, TemplateValues.of(row.as_of, {}))
-
-
 def list_receipt_versions(
     connection: Connection, run_id: str, servers: Sequence[ServerId]
 ) -> dict[ServerId, dict[tuple[str, int], bool]]:

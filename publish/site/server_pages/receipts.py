@@ -20,6 +20,7 @@ from publish.site.server_pages.references import redirect_to_page
 from publish.views.connecting import describe_connection
 from publish.views.dimension_bars import list_dimension_bars
 from publish.views.fix_costs import rank_costs
+from publish.views.public_servers import SCORES_SHOWN
 from publish.views.security_summary import summarize_security
 from publish.views.server_in_run import ServerInRun, methodology_titles
 from publish.views.server_summary import receipt_lines
@@ -29,7 +30,6 @@ from scoring.receipt import decode_scorecard
 from scoring.results.scorecard import Scorecard
 
 FIXES_SHOWN: Final = 3
-SPARK_POINTS: Final = 12
 SPARK_WIDTH: Final = 120
 SPARK_HEIGHT: Final = 20
 LINES_ON_PAGE: Final = 500
@@ -126,7 +126,13 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
 
 def _spark(store: Store, seen: ServerInRun, main: Scorecard | None) -> str:
     """The points of a line through the newest scores under the main methodology; empty with fewer than two."""
-    scores = store.listing.read_newest_scores(seen.id, main.rubric, main.version, SPARK_POINTS) if main else ()
+    if main is None:
+        return ""
+    scores = (
+        seen.outline.newest_scores
+        if seen.outline
+        else store.listing.read_newest_scores(seen.id, main.rubric, main.version, SCORES_SHOWN)
+    )
     step = SPARK_WIDTH / max(1, len(scores) - 1)
     known = [
         (round(step * at, 1), SPARK_HEIGHT - float(score) / 5) for at, score in enumerate(scores) if score is not None

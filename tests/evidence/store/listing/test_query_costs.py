@@ -84,7 +84,7 @@ def newest_scores(store: Store, listed: ListedServer) -> None:
 
 
 def receipt(store: Store, listed: ListedServer) -> None:
-    assert store.find_newest_scorecard(RUN, listed.server.id, "lint") is not None
+    assert store.listing.find_newest_scorecard(RUN, listed.server.id, "lint", 12) is not None
     assert len(store.read_scorecards(RUN, servers=[listed.server.id])) == 1
 
 
@@ -92,11 +92,7 @@ def absence(store: Store, listed: ListedServer) -> None:
     assert store.find_absence(RUN, listed.server.id, "repository") is not None
 
 
-def flags(store: Store, listed: ListedServer) -> None:
-    assert not store.listing.find_flags(listed.server.id, RUN).disputed
-
-
-@pytest.mark.parametrize("ask", [find, history, newest_scores, search, relevance, receipt, absence, flags])
+@pytest.mark.parametrize("ask", [find, history, newest_scores, search, relevance, receipt, absence])
 def test_a_question_about_one_server_costs_as_much_among_twenty_times_as_many(
     tmp_path: Path, ask: Callable[[Store, ListedServer], object]
 ) -> None:

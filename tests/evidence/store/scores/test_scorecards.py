@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 
 import pytest
 from msgspec.structs import replace
 from sqlalchemy import delete
 
 from evidence.model import Server, ServerId
-from evidence.store import KeptReceipts, Stage, Store, StoredScorecard, UnknownServer
+from evidence.store import KeptReceipts, RunState, Stage, Store, StoredScorecard, UnknownServer
+from evidence.store.listing.score_history import ScorecardWithScores
 from evidence.store.sql.row_keys import find_server_keys
 from evidence.store.tables.evidence import SCORING
 from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record, ref, run
@@ -50,9 +52,26 @@ def test_the_newest_card_of_a_rubric_is_found_without_its_digests(store: Store) 
     newest = replace(card(one.id, "lint", 2), body=whole)
     store.put_scorecards(RUN, [card(one.id, "lint", 1), newest, card(one.id, "adaptive", 3)], at=AS_OF)
     assert store.read_scorecards(RUN, rubric="lint", version=2) == [newest]
-    assert store.find_newest_scorecard(RUN, one.id, "lint") == replace(newest, body=date + b',"evidence":{},"x":1}')
+    assert store.listing.find_newest_scorecard(RUN, one.id, "lint", 12) is None, "the run is not public"
+    store.set_run_state(RUN, RunState.PUBLISHED, AS_OF)
+    assert store.listing.find_newest_scorecard(RUN, one.id, "lint", 12) == ScorecardWithScores(
+        replace(newest, body=date + b',"evidence":{},"x":1}'), (newest.score,)
+    )
     for server, rubric in ((one.id, "enterprise"), (other.id, "lint"), ("srv_none", "lint")):
-        assert store.find_newest_scorecard(RUN, server, rubric) is None
+        assert store.listing.find_newest_scorecard(RUN, server, rubric, 12) is None
+
+
+def test_the_newest_card_comes_with_the_scores_of_the_newest_runs(store: Store) -> None:
+    (one,) = servers = planned(store, 1)
+    store.put_scorecards(RUN, [card(one.id, "lint", 2, "61")], at=AS_OF)
+    later = later_run(store, servers)
+    newest = [card(one.id, "lint", version, f"7{version}") for version in (1, 2)]
+    store.put_scorecards(later, newest, at=LATER)
+    for run_id in (RUN, later):
+        store.set_run_state(run_id, RunState.PUBLISHED, LATER)
+    found = store.listing.find_newest_scorecard(later, one.id, "lint", 12)
+    assert found == ScorecardWithScores(newest[1], (Decimal(61), Decimal(72)))
+    assert store.listing.find_newest_scorecard(RUN, one.id, "lint", 1) is None, "a newer run is read only"
 
 
 def later_run(store: Store, servers: list[Server]) -> str:
