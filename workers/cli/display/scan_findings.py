@@ -14,7 +14,7 @@ from publish.scan_reports.baseline import AppliedBaseline
 from publish.scan_reports.findings import FindingGrade, ScanFinding
 from workers.cli.display.console import clean_text
 
-SHOWN: Final = 10
+SHOWN: Final = 4
 _STALE_SHOWN: Final = 3
 _STYLES: Final = {FindingGrade.HIGH: "bold red", FindingGrade.MEDIUM: "yellow", FindingGrade.LOW: "dim"}
 

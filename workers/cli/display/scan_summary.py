@@ -32,6 +32,7 @@ from workers.cli.display.verdicts import format_percentile, format_range, format
 _FAILURES: Final = 3
 _REASONS: Final = 3
 _PATHS: Final = 5
+_FIXES_BESIDE_FINDINGS: Final = 3
 _BAR: Final = 20
 _LABEL: Final = 8
 _LOW, _HIGH = Decimal(5), Decimal(8)  # of 10: red below the first, green from the second
@@ -59,6 +60,7 @@ def render_summary(
     project or beside a baseline.
     """
     main, *others = cards
+    shown = remedies if findings is None else remedies[:_FIXES_BESIDE_FINDINGS]
     blocks: list[Iterable[RenderableType]] = [
         list_cap_lines(cards),
         _identity(dossier),
@@ -67,7 +69,7 @@ def render_summary(
         _dimensions(main),
         (*_security(main), *_protocol(checks)),
         list_finding_lines(findings) if findings is not None else (),
-        _fixes(remedies, more),
+        _fixes(shown, more + len(remedies) - len(shown)),
         _unmeasured(main, _explain_start(dossier)),
         _others(others),
     ]
@@ -203,8 +205,9 @@ def _protocol(checks: CheckVerdicts) -> Iterator[RenderableType]:
         requirement = one.check.requirement
         title = clean_text(f"{requirement.level.value}: {one.check.rule.title}")
         yield _labelled("", Text.assemble((f"{requirement.id} ", "red"), title))
-    if len(failed) > _FAILURES:
-        yield _labelled("", Text(f"{len(failed) - _FAILURES} more checks fail: --verbose", style="dim"))
+    if (more := len(failed) - _FAILURES) > 0:
+        fail = "check fails" if more == 1 else "checks fail"
+        yield _labelled("", Text(f"{more} more {fail}: --verbose", style="dim"))
 
 
 def _explain_start(dossier: Dossier) -> str:
@@ -224,7 +227,8 @@ def _unmeasured(card: Scorecard, unstarted: str) -> Iterator[RenderableType]:
     for why, names in list(found.items())[:_REASONS]:
         yield _labelled("", clean_text(f"{', '.join(names)}: {why}", limit=300))
     if len(found) > _REASONS:
-        yield _labelled("", Text(f"{len(found) - _REASONS} more reasons: --verbose", style="dim"))
+        reasons = "1 more reason" if len(found) == _REASONS + 1 else f"{len(found) - _REASONS} more reasons"
+        yield _labelled("", Text(f"{reasons}: --verbose", style="dim"))
 
 
 def _list_unmeasured(parts: Sequence[DimensionScore]) -> Iterator[tuple[str, str]]:

@@ -95,6 +95,17 @@ def test_the_files_are_read_and_nothing_is_written(hallmark: Hallmark, project: 
     assert snapshot(project) == before
 
 
+def test_many_findings_fit_on_one_screen(hallmark: Hallmark, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    folder = project / "src/notes_server/connections/clients"
+    folder.mkdir(parents=True)
+    for number in range(12):
+        (folder / f"client_{number}.py").write_text(SERVER % f"{TOKEN[:-4]}{number:04}")
+    lines = hallmark("scan", str(project)).out.splitlines()
+    assert "more groups of findings: --verbose" in " ".join(lines)
+    assert len(lines) <= 60
+
+
 def test_the_document_names_file_line_and_severity(hallmark: Hallmark, project: Path) -> None:
     found = document(hallmark("scan", str(project), "--json"))
     jsonschema_rs.Draft202012Validator(json.loads(json.dumps(SCAN_SCHEMA))).validate(found)
