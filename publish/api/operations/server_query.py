@@ -47,13 +47,13 @@ class Search(BaseModel):
     ] = _DEFAULT
     version: Annotated[int | None, Field(ge=1, le=999, description="Its version; the newest if not given.")] = None
     sort: Annotated[
-        Literal["rank", "name", "seen", "added", "relevance"],
+        Literal["rank", "name", "seen", "added", "relevance"] | None,
         Field(
-            description="`rank`: the highest floor first; `name`: from A to Z; `seen`: the newest evidence first; "
-            "`added`: the last discovered first; `relevance`: one page of the servers that fit `q` best, which need "
-            "not have every word."
+            description="If not given, `relevance` with `q`, else `rank`. `rank`: the highest floor first; `name`: "
+            "from A to Z; `seen`: the newest evidence first; `added`: the last discovered first; `relevance`: one page "
+            "of servers that fit `q` best, which need not have all words."
         ),
-    ] = "rank"
+    ] = None
     reverse: Annotated[bool, Field(description="In reverse order; not for `relevance`.")] = False
     state: Annotated[
         Literal["measured", "partial", "not_testable"] | None, Field(description="How much of the server was measured.")
@@ -93,7 +93,7 @@ class Search(BaseModel):
             text=self.q,
             rubric=self.rubric,
             version=self.version,
-            sort=self.sort,
+            sort=self.sort or ("relevance" if self.q and not self.reverse and self.cursor is None else "rank"),
             reverse=self.reverse,
             state=self.state,
             reason=None if self.reason is None else self.reason.value,

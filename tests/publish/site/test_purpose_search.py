@@ -57,9 +57,13 @@ def test_the_page_shows_purposes_and_the_most_relevant_first(captured: Store, si
 
 
 def test_the_api_finds_by_purpose_and_says_it(captured: Store, site_of: SiteOf) -> None:
-    answer = site_of(captured).get("/api/v1/servers?q=spreadsheets%20excel&sort=relevance").json()
+    site = site_of(captured)
+    answer = site.get("/api/v1/servers?q=spreadsheets%20excel").json()
     assert answer["servers"][0]["purpose"].startswith("Create, read and edit Excel workbooks")
     assert (answer["next_cursor"], answer["previous_cursor"]) == (None, None)
+    assert answer == site.get("/api/v1/servers?q=spreadsheets%20excel&sort=relevance").json()
+    in_order = site.get("/api/v1/servers?q=spreadsheets%20excel&reverse=true").json()
+    assert in_order == site.get("/api/v1/servers?q=spreadsheets%20excel&reverse=true&sort=rank").json()
 
 
 def test_the_mcp_server_answers_a_question_with_reasons(captured: Store, site_of: SiteOf) -> None:
