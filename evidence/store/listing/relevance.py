@@ -110,7 +110,8 @@ def _find_candidates(
     order = LISTING_ORDER.c
     of_rubric = (order.edition == edition.key, order.sort == edition.rubric(query))
     ranked = select(order.place, order.score).where(*of_rubric, *list_conditions(edition, query))
-    rare = connection.execute(ranked.where(is_at_places(connection, order.place, _list_rare(terms))))
+    places = _list_rare(terms)
+    rare = connection.execute(ranked.where(is_at_places(connection, order.place, places))) if places else ()
     points = {row.place: _points_of(row.score) for row in rare}
     common = [term.term for term in terms if term.places is None]
     if common and len(points) < _EXAMINED:
