@@ -51,6 +51,7 @@ class Editions:
 
     def __init__(self, site: SiteContext) -> None:
         self._site = site
+        self._rendering = ""
         self._known: Edition | None = None
         self._running: asyncio.Task[None] | None = None
         self._next: asyncio.Task[None] | None = None
@@ -63,7 +64,9 @@ class Editions:
             return ""
         address = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
         query: bytes = scope["query_string"]
-        parts = [rendering(self._site), edition.of(scope["path"], query), address, query.decode("latin-1")]
+        # The settings of a process do not change.
+        self._rendering = self._rendering or rendering(self._site)
+        parts = [self._rendering, edition.of(scope["path"], query), address, query.decode("latin-1")]
         return sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
 
     async def current(self) -> Edition | None:
