@@ -5,7 +5,7 @@ from __future__ import annotations
 from evidence.derive.listing_scan import scan_listing_cached
 from evidence.derive.poisoning import Hit
 from evidence.kinds import listing
-from evidence.model import Absent, Dossier
+from evidence.model import Dossier
 
 
 def describe_hit(hit: Hit) -> str:
@@ -15,8 +15,6 @@ def describe_hit(hit: Hit) -> str:
 
 def list_messages(dossier: Dossier, *, certain: bool) -> frozenset[str]:
     """The messages of the grave hits in the listing that are certain, or of the others."""
-    content = dossier.read(listing.KIND)
-    if isinstance(content, Absent):
-        return frozenset()
-    hits = scan_listing_cached(listing.Listing.parse(content.body))
+    seen = dossier.parsed(listing.KIND, listing.Listing.parse)
+    hits = scan_listing_cached(seen) if seen is not None else ()
     return frozenset(describe_hit(hit) for hit in hits if hit.is_grave and hit.is_certain is certain)

@@ -7,7 +7,7 @@ process, whose rules do not change.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
@@ -26,6 +26,8 @@ CACHE_SIZE: Final = 4_000
 _MANY: Final = 100
 _LONGEST: Final = 20_000
 """Bytes of a tool that is cached."""
+_BATCH: Final = 500
+"""Tools that are judged together; the answers about ten thousand tools at once would take 15 MiB."""
 
 
 class AskedRule(Struct, frozen=True):
@@ -72,10 +74,10 @@ def answer_about_tools(questions: ToolQuestions, walk: Walk, digest: str) -> dic
     checked = [counts[each.declared.scope] for each in questions.asked]
     findings: list[list[Finding]] = [[] for _ in questions.asked]
     undecided: dict[int, list[Skipped]] = {}
-    for tool, judged in zip(walk.tools, _judged_tools(questions, walk), strict=True):
+    for tool, judged in _judged_tools(questions, walk):
         for number, below, position, message, tolerated, share in judged.answers:
             rule = questions.asked[number].declared.id
-            place = (*tool.position, *position)
+            place = (*tool.position, *position) if position else tool.position
             findings[number].append(Finding(rule, tool.at + below, message, digest, place, tolerated, share))
         for number, below, reason in judged.unjudged:
             checked[number] -= 1
@@ -91,11 +93,19 @@ def answer_about_tools(questions: ToolQuestions, walk: Walk, digest: str) -> dic
     }
 
 
-def _judged_tools(questions: ToolQuestions, walk: Walk) -> list[_Judged]:
-    """The answers about each tool, in the order of the questions."""
-    contents = [_content(tool.item.raw) for tool in walk.tools]
+def _judged_tools(questions: ToolQuestions, walk: Walk) -> Iterator[tuple[Tool, _Judged]]:
+    """Every tool with the answers about it, in the order of the questions."""
+    for start in range(0, len(walk.tools), _BATCH):
+        batch = walk.tools[start : start + _BATCH]
+        yield from zip(batch, _judge_batch(questions, batch, walk), strict=True)
+
+
+def _judge_batch(questions: ToolQuestions, tools: Sequence[Tool], walk: Walk) -> list[_Judged]:
+    """The answers about each of some tools."""
+    is_kept = len(walk.tools) <= CACHE_SIZE  # more tools would push out each other, and those of all other servers
+    contents = [_content(tool.item.raw) if is_kept else b"" for tool in tools]
     known = [_known(questions, content) if content else [] for content in contents]
-    new = [tool for tool, cached in zip(walk.tools, known, strict=True) if not cached]
+    new = [tool for tool, cached in zip(tools, known, strict=True) if not cached]
     judged = iter(_judge(questions.asked, new, walk) if new else ())
     found = [cached[0] if cached else next(judged) for cached in known]
     for content, cached, one in zip(contents, known, found, strict=True):
@@ -136,13 +146,15 @@ def _judge(asked: Sequence[AskedRule], tools: Sequence[Tool], walk: Walk) -> lis
 
 def _ask(number: int, judge: Callable[[Scope], Iterable[Answer]], things: Iterable[tuple[Scope, str, _Judged]]) -> None:
     """Add the answers of one rule about each thing. A thing that it does not judge to the end has none."""
+    same: dict[_Answer, _Answer] = {}  # many tools have the same flaw
     for thing, above, judged in things:
         answers = judged.answers
         known = len(answers)
         try:
             for answer in judge(thing):
                 at, message, position, tolerated, share = locate_answer(thing, answer)
-                answers.append((number, at.removeprefix(above), position[1:], message, tolerated, share))
+                found = (number, at.removeprefix(above), position[1:], message, tolerated, share)
+                answers.append(same.setdefault(found, found))
         except (Inapplicable, Undecided) as why:
             del answers[known:]
             reason = str(why) if isinstance(why, Undecided) else None

@@ -94,7 +94,7 @@ class Walk:
         """The listing, or a listing built from the tools of the source."""
         if self._pages is Pages.SOURCE:
             return source_files.build_listing(source.Source.parse(self._body(source.KIND)))
-        return Listing.parse(self._body(listing.KIND))
+        return self._dossier.parsed(listing.KIND, Listing.parse) or Listing.parse(self._body(listing.KIND))
 
     @cached_property
     def registration(self) -> Registration:

@@ -35,7 +35,7 @@ WHOLE_SHARE: Final = Decimal(1)
 """The share of a finding that makes the whole thing fail."""
 
 
-class Finding(Struct, frozen=True):
+class Finding(Struct, frozen=True, gc=False):
     """One place that breaks a rule. `at` is a path such as `tools/search/query`.
 
     `position` is the place of the thing in the order of the evidence, which receipts follow. A `tolerated` deviation
@@ -52,7 +52,7 @@ class Finding(Struct, frozen=True):
     share: Decimal = WHOLE_SHARE
 
 
-class Skipped(Struct, frozen=True):
+class Skipped(Struct, frozen=True, gc=False):
     """One thing that could not be examined, and why."""
 
     at: str

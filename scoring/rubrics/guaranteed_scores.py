@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
 
-from evidence.kinds import access
+from evidence.kinds import access, listing
 from evidence.model import Reason
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Component, Criterion
 from scoring.results import arithmetic, weighting
-from scoring.results.outcome import Finding, NotMeasured
+from scoring.results.outcome import WHOLE_SHARE, Finding, NotMeasured
 from scoring.results.scorecard import ComponentScore, Line
 from scoring.rubrics.check_results import (
     MAX_LINES,
@@ -32,7 +33,7 @@ from scoring.rubrics.check_results import (
     list_findings,
 )
 from scoring.rubrics.line_folding import fold_lines
-from scoring.scopes.base import Param
+from scoring.scopes.base import Param, Tool
 from scoring.text.javascript import is_object
 
 ANY_PARAMETER: Final = Decimal("0.5")
@@ -46,13 +47,17 @@ _ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProper
 
 
 class _Loss(Struct, frozen=True):
-    """What the findings of one check damage: `damage` of `things`, and how much of it each finding causes."""
+    """What the findings of one check damage: `damage` of `things`, and how much of it each finding causes.
+
+    `bare` are tools that count as failed besides; their findings are made when a receipt shows them.
+    """
 
     result: CheckResult
     findings: Sequence[tuple[Criterion, Finding]]
     damage: Decimal
     things: Decimal
     parts: Sequence[Decimal]
+    bare: Sequence[Tool] = ()
 
     @property
     def weight(self) -> Decimal:
@@ -88,8 +93,10 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
         )
     combine = _combine_pooled if component.pooled else _combine
     costs, low, high = combine(losses, unseen)
-    cites = f"{dimension}.{component.name}"
-    lines = tuple(line for loss, cost in zip(losses, costs, strict=True) for line in _build_lines(loss, cost, cites))
+    cites, evidence = f"{dimension}.{component.name}", assessment.dossier.read(listing.KIND).digest
+    lines = tuple(
+        line for loss, cost in zip(losses, costs, strict=True) for line in _build_lines(loss, cost, cites, evidence)
+    )
     observations = sum(loss.observations for loss in losses if loss.weight)
     trust = Decimal(observations) / (observations + component.half)
     return ComponentScore(
@@ -117,12 +124,12 @@ def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss | None:
     criterion = result.check.criteria[0]
     if criterion.declared.scope is not Param:
         return _measure_share(result) if result.checked else None
-    bare = [(criterion, finding) for finding in _list_bare_tools(criterion, assessment)]
+    bare = list(_list_bare_tools(criterion, assessment))
     if not result.checked and not bare:
         return None
     loss = _measure_parameter_loss(result, assessment)
     damage, things = loss.damage + len(bare), loss.things + len(bare)
-    return _Loss(result, [*loss.findings, *bare], damage, things, [*loss.parts, *(Decimal(1) for _ in bare)])
+    return _Loss(result, loss.findings, damage, things, [*loss.parts, *[WHOLE_SHARE] * len(bare)], bare)
 
 
 def _measure_share(result: CheckResult) -> _Loss:
@@ -133,15 +140,14 @@ def _measure_share(result: CheckResult) -> _Loss:
     return _Loss(result, findings, sum(parts, Decimal(0)), Decimal(result.checked), parts)
 
 
-def _list_bare_tools(criterion: Criterion, assessment: Assessment) -> Iterator[Finding]:
-    """A finding for every tool whose input schema leaves open what its parameters are: all of them count as bad."""
+def _list_bare_tools(criterion: Criterion, assessment: Assessment) -> Iterator[Tool]:
+    """The tools whose input schema leaves open what their parameters are: all of them count as bad."""
     walk = assessment.walks[criterion.pages]
-    content = assessment.dossier.read(criterion.declared.reads)
     for tool in () if walk.absent(criterion.declared.reads) else walk.tools:
         schema = tool.schema
         closed = schema.get("additionalProperties") is False
         if not is_object(schema.get("properties")) and not closed and not _ELSEWHERE & schema.keys():
-            yield Finding(criterion.rule, tool.at, NO_SCHEMA, content.digest, tool.position)
+            yield tool
 
 
 def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Loss:
@@ -194,16 +200,17 @@ def _combine_pooled(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Deci
     return costs, weighting.FULL_POINTS * low, weighting.FULL_POINTS * (1 - arithmetic.saturate_loss(damage, things))
 
 
-def _build_lines(loss: _Loss, cost: Decimal, cites: str) -> tuple[Line, ...]:
-    found = loss.findings
-    if not found:
+def _build_lines(loss: _Loss, cost: Decimal, cites: str, evidence: str) -> tuple[Line, ...]:
+    if not loss.parts:
         return ()
     cost = arithmetic.round_to_quantum(cost)
-    parts = arithmetic.apportion_total(cost, loss.parts) if cost else [Decimal(0)] * len(found)
+    parts = arithmetic.apportion_total(cost, loss.parts) if cost else [Decimal(0)] * len(loss.parts)
     checked = loss.result.checked
+    criterion = loss.result.check.criteria[0]
+    bare = ((criterion, Finding(criterion.rule, tool.at, NO_SCHEMA, evidence, tool.position)) for tool in loss.bare)
     lines = (
         build_line(criterion, finding, -part, cites, checked=checked)
-        for (criterion, finding), part in zip(found, parts, strict=True)
+        for (criterion, finding), part in zip(chain(loss.findings, bare), parts, strict=True)
     )
     return fold_lines(lines, MAX_LINES)
 

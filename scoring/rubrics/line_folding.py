@@ -13,9 +13,6 @@ from scoring.results.scorecard import Line
 
 def fold_lines(lines: Iterable[Line], limit: int) -> tuple[Line, ...]:
     """The first `limit` lines of each published id in order, then one line with the points of the rest of each id."""
-    lines = tuple(lines)
-    if len(lines) <= limit:
-        return lines
     seen: Counter[str] = Counter()
     kept: list[Line] = []
     last: dict[str, Line] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct
@@ -129,15 +130,19 @@ def _with_caveats(card: Scorecard, declared: list[str], unread: list[str], skip:
 
 def _deductions(assessment: Assessment, rubric: Rubric, skip: frozenset[str]) -> Iterator[Line]:
     """A line for every finding in the order of the reference: server, tools, resources, prompts."""
-    located: list[tuple[tuple[int, ...], Line]] = []
+    located: list[tuple[tuple[int, ...], Criterion, Finding]] = []
     scored = [part for part in rubric.criteria if part.cites != BONUS_ID]
     scopes = [part.declared.scope for part in scored]
     for order, (part, judged) in enumerate(zip(scored, scopes, strict=True)):
         outcome = assessment.outcome(part.question)
         if isinstance(outcome, Measured) and outcome.findings and not (skip and _about(judged) in skip):
             place, run = _place(judged), scopes.index(judged)
-            located += [(_key(place, run, order, finding), _line(part, finding)) for finding in outcome.findings]
-    yield from (line for _, line in sorted(located, key=lambda pair: pair[0]))
+            located += [(_key(place, run, order, finding), part, finding) for finding in outcome.findings]
+    located.sort(key=itemgetter(0))
+    located.reverse()
+    while located:  # each key is released at once: those of ten thousand tools take 4 MiB
+        _, part, finding = located.pop()
+        yield _line(part, finding)
 
 
 def _adjustments(assessment: Assessment, rubric: Rubric, score: Decimal, *, empty: bool) -> Iterator[Line]:

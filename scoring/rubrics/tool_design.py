@@ -6,9 +6,10 @@ Version 1 follows mcp_tool_description_validator at commit ab4daaa to the letter
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_DOWN, Decimal
+from itertools import islice
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -37,6 +38,7 @@ TOOLS: Final = "tools"
 """Fact that holds the name and the score of every tool, in their order, as a JSON list of objects."""
 
 MAX_NAME: Final = 300
+_TOGETHER: Final = 500  # rows
 _SHARE: Final = Decimal("1E-12")
 """Lines are shares of the mean on this grid, so that their sum is exact."""
 
@@ -130,9 +132,6 @@ _SETTLED: Final = (
 Found: TypeAlias = tuple[Criterion, Finding]
 """One finding under the criterion that prices it."""
 
-Positions: TypeAlias = dict[tuple[int, ...], list[Found]]
-"""The findings about each tool, by the place of the tool."""
-
 
 class Correction(Struct, frozen=True, kw_only=True):
     """Points that a version adds to or takes from what the findings about one tool cost."""
@@ -164,20 +163,12 @@ def judge_tool_design(
     tools, unread = walk.tools, walk.incomplete_end("tools")
     if unread and not tools and not unread_counts_as_empty:
         return _card(assessment, rubric, NotMeasured(LIST_FAILED, f"tools: {unread}"))
-    found = _found(assessment, rubric, tools)
-    corrections = [correct(tool, found[tool.position]) for tool in tools]
-    costs = [
-        _cost(found[tool.position]) - sum((each.points for each in corrected), Decimal(0))
-        for tool, corrected in zip(tools, corrections, strict=True)
-    ]
-    scores = [max(Decimal(0), FULL - cost) for cost in costs]
-    mean = sum(scores, Decimal(0)) / len(scores) if scores else FULL
-    score = arithmetic.normalize_decimal(arithmetic.round_half_up(mean))
-    lines = _with_rounding(_lines(tools, found, costs, corrections), score)
+    judged = _JudgedTools(tools, rubric, correct)
+    lines = fold_lines(judged.list_lines(_list_found(assessment, rubric, tools)), MAX_LINES)
     caveats = (_caveat(unread, any_tools=bool(tools)),) if unread else ()
-    facts = _facts(tools, scores, found)
-    grade = arithmetic.find_band(score, LEVELS, LOWEST)
-    return _card(assessment, rubric, score, grade=grade, lines=lines, caveats=caveats, facts=facts)
+    grade = arithmetic.find_band(judged.score, LEVELS, LOWEST)
+    facts = _facts(tools, judged)
+    return _card(assessment, rubric, judged.score, grade=grade, lines=lines, caveats=caveats, facts=facts)
 
 
 def _caveat(unread: str, *, any_tools: bool) -> str:
@@ -186,32 +177,67 @@ def _caveat(unread: str, *, any_tools: bool) -> str:
     return f"tools could not be listed ({unread}); this version counts the list as empty."
 
 
-def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Positions:
-    """The findings by tool, in the order of the criteria. A finding about the toolset counts for the first tool."""
-    found: Positions = defaultdict(list)
+def _list_found(
+    assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]
+) -> Iterator[tuple[Tool, Sequence[Found]]]:
+    """The findings about each tool in the order of the criteria. One about the toolset counts for the first tool."""
     first = tools[0].position if tools else ()
+
+    def place(finding: Finding) -> tuple[int, ...]:
+        return finding.position[:1] or first
+
+    left: list[tuple[Criterion, deque[Finding]]] = []
     for part in rubric.criteria:
         outcome = assessment.outcome(part.question)
-        for finding in outcome.findings if isinstance(outcome, Measured) else ():
-            found[finding.position[:1] or first].append((part, finding))
-    if stray := found.keys() - {tool.position for tool in tools}:
+        if isinstance(outcome, Measured) and outcome.findings:
+            left.append((part, deque(sorted(outcome.findings, key=place))))
+    for tool in tools:
+        about: list[Found] = []
+        for part, findings in left:
+            while findings and place(findings[0]) == tool.position:
+                about.append((part, findings.popleft()))
+        yield tool, about
+    if stray := [findings[0].at for _, findings in left if findings]:
         raise ValueError(f"findings about no tool: {sorted(stray)}")
-    return found
 
 
-def _lines(
-    tools: Sequence[Tool],
-    found: Positions,
-    costs: Sequence[Decimal],
-    corrections: Sequence[Sequence[Correction]],
-) -> Iterator[Line]:
-    prices = {Decimal(0), *(part.points for about in found.values() for part, _ in about)}
-    shares = {points: arithmetic.normalize_decimal(-_share(points, len(tools))) for points in prices if tools}
-    for tool, cost, corrected in zip(tools, costs, corrections, strict=True):
-        for part, finding in found[tool.position]:
+class _JudgedTools:
+    """Judges one tool after the other: the lines about ten thousand tools at once would take 15 MiB.
+
+    The scores of the tools and the severities of the findings are complete when all lines were listed.
+    """
+
+    def __init__(self, tools: Sequence[Tool], rubric: Rubric, correct: Correct) -> None:
+        self.scores: list[Decimal] = []
+        self.severities: Counter[Severity] = Counter()
+        self._tools, self._correct = len(tools), correct
+        self._charges = {part.points: self._share(-part.points) for part in rubric.criteria if tools}
+
+    @property
+    def score(self) -> Decimal:
+        mean = sum(self.scores, Decimal(0)) / len(self.scores) if self.scores else FULL
+        return arithmetic.normalize_decimal(arithmetic.round_half_up(mean))
+
+    def list_lines(self, found: Iterable[tuple[Tool, Sequence[Found]]]) -> Iterator[Line]:
+        """The lines about each tool, then one for the difference between the sum of their points and the score."""
+        total = FULL
+        for tool, about in found:
+            for line in self._judge(tool, about):
+                total += line.points
+                yield line
+        if rest := self.score - total:
+            yield Line(cites="rounding", points=rest, why="The mean is rounded to a whole number, half up")
+
+    def _judge(self, tool: Tool, about: Sequence[Found]) -> Iterator[Line]:
+        corrected = self._correct(tool, about)
+        cost = sum([part.points for part, _ in about], Decimal(0))
+        cost -= sum([each.points for each in corrected], Decimal(0))
+        self.scores.append(max(Decimal(0), FULL - cost))
+        self.severities.update([part.severity for part, _ in about])
+        for part, finding in about:
             yield Line(
                 cites=part.cites,
-                points=shares[part.points],
+                points=self._charges[part.points],
                 why=finding.message,
                 rule=finding.rule,
                 at=finding.at,
@@ -219,43 +245,36 @@ def _lines(
                 evidence=finding.evidence,
             )
         for each in corrected:
-            yield Line(cites=each.cites, points=_share(each.points, len(tools)), why=each.why, at=tool.at)
+            yield Line(cites=each.cites, points=self._share(each.points), why=each.why, at=tool.at)
         if cost > FULL:
-            back = _share(cost - FULL, len(tools))
-            yield Line(cites="floor", points=back, why="A tool scores at least 0", at=tool.at)
+            yield Line(cites="floor", points=self._share(cost - FULL), why="A tool scores at least 0", at=tool.at)
+
+    def _share(self, points: Decimal) -> Decimal:
+        """What points of one tool are in the mean over all tools."""
+        return arithmetic.normalize_decimal((points / self._tools).quantize(_SHARE, rounding=ROUND_DOWN))
 
 
-def _with_rounding(lines: Iterable[Line], score: Decimal) -> Iterator[Line]:
-    """The lines, then one for the difference between the sum of their points and the rounded score."""
-    rest = score - FULL
-    for line in lines:
-        rest -= line.points
-        yield line
-    if rest:
-        yield Line(cites="rounding", points=rest, why="The mean is rounded to a whole number, half up")
-
-
-def _cost(about: Sequence[Found]) -> Decimal:
-    return sum([part.points for part, _ in about], Decimal(0))
-
-
-def _share(points: Decimal, tools: int) -> Decimal:
-    return arithmetic.normalize_decimal((points / tools).quantize(_SHARE, rounding=ROUND_DOWN))
-
-
-def _facts(tools: Sequence[Tool], scores: Sequence[Decimal], found: Positions) -> dict[str, str]:
-    severities = Counter(part.severity for about in found.values() for part, _ in about)
-    named = [
+def _facts(tools: Sequence[Tool], judged: _JudgedTools) -> dict[str, str]:
+    severities = judged.severities
+    named = (
         {"name": evidence_path.clip_text(tool.name, MAX_NAME), "score": int(score)}
-        for tool, score in zip(tools, scores, strict=True)
-    ]
+        for tool, score in zip(tools, judged.scores, strict=True)
+    )
     return {
         START_FACT: str(FULL),
         "errors": str(severities[E]),
         "warnings": str(severities[W]),
         "suggestions": str(severities[S]),
-        TOOLS: json.dumps(named, ensure_ascii=False, separators=(",", ":")),
+        TOOLS: _encode_rows(named),
     }
+
+
+def _encode_rows(rows: Iterator[Mapping[str, object]]) -> str:
+    """Rows as one JSON list. Of all rows at once, the encoder would take many times the memory of what it makes."""
+    parts = []
+    while some := list(islice(rows, _TOGETHER)):
+        parts.append(json.dumps(some, ensure_ascii=False, separators=(",", ":"))[1:-1])
+    return f"[{','.join(parts)}]"
 
 
 def _card(
@@ -264,7 +283,7 @@ def _card(
     score: Decimal | NotMeasured,
     *,
     grade: str | None = None,
-    lines: Iterable[Line] = (),
+    lines: tuple[Line, ...] = (),
     caveats: tuple[str, ...] = (),
     facts: Mapping[str, str] | None = None,
 ) -> Scorecard:
@@ -278,7 +297,7 @@ def _card(
         grade=grade,
         as_of=assessment.as_of,
         coverage=Decimal(1 if measured else 0),
-        lines=fold_lines(lines, MAX_LINES),
+        lines=lines,
         caveats=caveats,
         facts=facts or {},
         versions=assessment.versions,
