@@ -64,7 +64,7 @@ def are_free_of_secrets(texts: Iterable[str]) -> bool:
 
 def scrub_body(body: bytes) -> bytes:
     """A body with every secret masked. In JSON only the contents of strings change, so the structure stays."""
-    shown = _STRING.sub(_scrub_hidden, body) if _HIDING.search(body) else body
+    shown = _scrub_escaped(body) if _HIDING.search(body) else body
     if shown == body and not _scanner().spans(body):
         return body  # most bodies are clean, and a parsed one takes ten times its memory
     try:
@@ -104,6 +104,17 @@ def _within(spans: Sequence[tuple[int, int]], strings: Sequence[tuple[int, int]]
                 found.append((first, last))
             at += 1
     return found
+
+
+def _scrub_escaped(body: bytes) -> bytes:
+    """The body with its strings scrubbed whose escapes could hide a secret. Strings that stay take no memory."""
+    parts, at = [], 0
+    for string in _STRING.finditer(body):
+        clean = _scrub_hidden(string)
+        if clean != string[0]:
+            parts += [body[at : string.start()], clean]
+            at = string.end()
+    return b"".join((*parts, body[at:])) if parts else body
 
 
 def _scrub_hidden(string: re.Match[bytes]) -> bytes:
