@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +26,6 @@ from tests.servers.hostile_access import SSE
 
 SECONDS = 60.0
 MIB = 150
-LARGER = {"ten thousand tools": 210}
-"""A server whose scan takes more memory: it judges and prints every tool."""
-
 AT_ONCE = 2
 # A scan in a process that prints its own peak memory last; that of a child would begin with its parent's.
 _SCRIPT = """
@@ -52,7 +51,7 @@ class Scanned:
         """What is above the bounds, or other than the server's case says."""
         expected = CASES[self.name].reason
         found = [f"took {self.seconds:.1f} s"] if self.seconds > seconds else []
-        found += [f"took {self.mib:.0f} MiB"] if self.mib > LARGER.get(self.name, MIB) else []
+        found += [f"took {self.mib:.0f} MiB"] if self.mib > MIB else []
         found += [f"{self.reason or 'listed'}, not {expected or 'listed'}"] if self.reason != (expected or "") else []
         return found + (["no detail"] if self.reason and not self.detail else [])
 
@@ -74,8 +73,10 @@ async def scan(name: str, url: str) -> Scanned:
     command = [sys.executable, "-c", _SCRIPT, "scan", url, "--allow-private", "--json"]
     began = time.monotonic()
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
-    output, notes = await process.communicate()
+    with tempfile.TemporaryDirectory() as home:  # without a database, which costs a scan 30 MiB
+        environment = {**os.environ, "HALLMARK_HOME": home}
+        process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, env=environment)
+        output, notes = await process.communicate()
     seconds = time.monotonic() - began
     absent = json.loads(output)["evidence"]["listing"]["absent"] or {"reason": "", "detail": ""}
     return Scanned(name, seconds, int(notes.split()[-1]) / 1024, absent["reason"], absent["detail"])

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from crawler.collectors.derivers import build_derivers
 from crawler.projects.project import Project
 from evidence.derive.drift import no_approval
+from evidence.garbage import return_freed_memory
 from evidence.model import Absent, Dossier, Reason, Target
 from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
@@ -113,6 +114,7 @@ def collect_dossier(
     left = TimeLeft(deadline, installing=not is_remote(subject.server))
     limited = replace(settings, server_timeout=min(settings.server_timeout, deadline * _PROBE_SHARE))
     lines = lines and not is_remote(subject.server)
+    return_freed_memory()
     with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic, lines=lines) as progress:
         network = NetworkWiring(
             limited,
@@ -132,6 +134,7 @@ def collect_dossier(
         from workers.cli.measure.uninstalled_projects import excuse_missing_dependencies  # noqa: PLC0415  only for a project
 
         dossier = excuse_missing_dependencies(dossier, subject.project)
+    return_freed_memory()
     return CollectedScan(mask_dossier(dossier), subject.project)
 
 
