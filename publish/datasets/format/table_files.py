@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import os
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self
 
 import orjson
 import pyarrow as pa
@@ -26,6 +26,7 @@ GROUP_BYTES: Final = 32 * 2**20
 """Maximum rows and bytes of a row group of a Parquet file, which is buffered in memory."""
 
 _LEVEL: Final = 3
+_GZIP: Final = zlib.MAX_WBITS + 16
 _ZSTD: Final = 3
 _LINE: Final = orjson.OPT_APPEND_NEWLINE
 _CELL: Final = pa.large_string()
@@ -48,6 +49,20 @@ class EncodedBlock(Struct, frozen=True):
     jsonl: bytes
     csv: bytes
     batch: pa.RecordBatch
+
+
+class PackedBlock(Struct, frozen=True):
+    """Some rows of one table as they are written: JSON Lines and CSV are gzip members, empty without rows."""
+
+    rows: int
+    jsonl: bytes
+    csv: bytes
+    batch: pa.RecordBatch
+
+
+def pack_block(block: EncodedBlock) -> PackedBlock:
+    """Compress the lines of a block, so that its files are only joined."""
+    return PackedBlock(block.rows, _zip(block.jsonl), _zip(block.csv), block.batch)
 
 
 def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: bool = True) -> EncodedBlock:
@@ -104,6 +119,14 @@ def _quote(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if _QUOTED.search(cell) else cell
 
 
+def _zip(data: bytes, *, whole: bool = False) -> bytes:
+    """A gzip member without time and file name in its header; nothing for no data, unless it is a `whole` file."""
+    if not data and not whole:
+        return b""
+    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+    return packer.compress(data) + packer.flush()
+
+
 class DigestWriter(io.RawIOBase):
     """A file writer that computes digest and size."""
 
@@ -140,8 +163,8 @@ class ParquetDigest:
         self._sink = DigestWriter(Path(os.devnull))
         self._writer = _Parquet(self._sink, table.arrow(comparable=comparable))
 
-    def write(self, block: EncodedBlock) -> None:
-        self._writer.write(block)
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write(batch)
 
     def finish(self) -> FileDigest:
         """Complete the file; return its digest."""
@@ -160,31 +183,30 @@ class TableFiles:
         self._digests = {form: DigestWriter(folder / table_file_name(table, form)) for form in table.formats}
         for digest in self._digests.values():
             self._stack.callback(digest.close)
-        self._writers: dict[str, _Writer] = {
-            PARQUET: _Parquet(self._digests[PARQUET], table.arrow(comparable=comparable))
-        }
-        head = encode_csv_head(table, comparable=comparable)
-        self._writers[JSONL] = _Zipped(self._digests[JSONL], b"", lambda block: block.jsonl)
+        self._parquet = _Parquet(self._digests[PARQUET], table.arrow(comparable=comparable))
+        self._zipped = [_Zipped(self._digests[JSONL], b"", lambda block: block.jsonl)]
         if CSV in self._digests:
-            self._writers[CSV] = _Zipped(self._digests[CSV], head, lambda block: block.csv)
+            head = encode_csv_head(table, comparable=comparable)
+            self._zipped.append(_Zipped(self._digests[CSV], head, lambda block: block.csv))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._stack:  # also after a failure each writer ends before its file does
-            for writer in self._writers.values():
-                writer.finish()
+        with self._stack:  # also after a failure the writer ends before its file does
+            self._parquet.finish()
 
-    def write(self, block: EncodedBlock) -> None:
+    def write(self, block: PackedBlock) -> None:
         self._rows += block.rows
-        for writer in self._writers.values():
-            writer.write(block)
+        self._parquet.write(block.batch)
+        for file in self._zipped:
+            file.write(block)
 
     def finish(self) -> dict[str, FileDigest]:
         """Complete the files; return the digest of each, by name."""
-        for writer in self._writers.values():
-            writer.finish()
+        self._parquet.finish()
+        for file in self._zipped:
+            file.finish()
         self._stack.close()
         return {
             table_file_name(self._table, form): digest.written(self._rows) for form, digest in self._digests.items()
@@ -197,18 +219,19 @@ def encode_csv_head(table: Table, *, comparable: bool) -> bytes:
 
 
 class _Zipped:
-    """A gzip file of lines, without time and file name in its header."""
+    """A gzip file of the members that blocks have, and of `head`; it has at least one."""
 
-    def __init__(self, sink: DigestWriter, head: bytes, part: Callable[[EncodedBlock], bytes]) -> None:
-        self._file = gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=sink, mtime=0)
-        self._part = part
-        self._file.write(head)
+    def __init__(self, sink: DigestWriter, head: bytes, member: Callable[[PackedBlock], bytes]) -> None:
+        self._sink = sink
+        self._member = member
+        self._sink.write(_zip(head))
 
-    def write(self, block: EncodedBlock) -> None:
-        self._file.write(self._part(block))
+    def write(self, block: PackedBlock) -> None:
+        self._sink.write(self._member(block))
 
     def finish(self) -> None:
-        self._file.close()
+        if not self._sink.tell():
+            self._sink.write(_zip(b"", whole=True))
 
 
 class _Parquet:
@@ -220,8 +243,8 @@ class _Parquet:
         self._held: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
 
-    def write(self, block: EncodedBlock) -> None:
-        rest, sizes = block.batch, _measure_rows(block.batch)
+    def write(self, batch: pa.RecordBatch) -> None:
+        rest, sizes = batch, _measure_rows(batch)
         while rest.num_rows:
             ends = pc.add(pc.cumulative_sum(sizes), self._bytes)
             before = pc.sum(pc.less(ends, GROUP_BYTES)).as_py()
@@ -253,6 +276,3 @@ def _measure_rows(batch: pa.RecordBatch) -> pa.Array:
         if pa.types.is_string(texts.type):
             sizes = pc.add(sizes, pc.fill_null(pc.binary_length(texts), 0))
     return sizes
-
-
-_Writer: TypeAlias = _Zipped | _Parquet

@@ -12,7 +12,7 @@ from msgspec import Struct
 from evidence.model import Absent, Run, ServerId
 from evidence.store import RunRow, Store, UnknownRun, open_store
 from publish.datasets.format.methodology import is_current_code
-from publish.datasets.format.table_files import EncodedBlock, encode_block
+from publish.datasets.format.table_files import PackedBlock, encode_block, pack_block
 from publish.datasets.format.tables import SERVERS, TABLES
 from publish.datasets.rows.server_rows import make_server_rows
 from publish.datasets.snapshot.source_counts import KindCounts, SourceCounts
@@ -27,7 +27,7 @@ SERVERS_PER_WORKER: Final = 500
 class ExportedBatch(Struct, frozen=True):
     """A batch of servers: encoded rows of every table, and source counts."""
 
-    blocks: Mapping[str, EncodedBlock]
+    blocks: Mapping[str, PackedBlock]
     seen: SourceCounts
 
     @property
@@ -76,9 +76,8 @@ def _page(servers: Iterable[PublicServer], run: Run, *, comparable: bool) -> Exp
         assessment = assess_dossier(server.dossier) if judged else None
         for name, found in make_server_rows(server, assessment, run.id).items():
             rows[name] += found
-    return ExportedBatch(
-        {table.name: encode_block(table, rows[table.name], comparable=comparable) for table in TABLES}, seen
-    )
+    encoded = {table.name: encode_block(table, rows[table.name], comparable=comparable) for table in TABLES}
+    return ExportedBatch({name: pack_block(block) for name, block in encoded.items()}, seen)
 
 
 def _look(server: PublicServer, seen: SourceCounts) -> None:

@@ -159,7 +159,7 @@ def _judge_all(
             for name, block in blocks.items():
                 rows[name] += block.rows
                 report.problems.extend(files.compare(TABLES_BY_NAME[name], block))
-                digests[name].write(block)
+                digests[name].write(block.batch)
             on_progress(judged.servers)
         report.problems.extend(files.rest())
     report.problems.extend(_compare_parquet(opened, _find_other_parquet(report, digests), processes))
