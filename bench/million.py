@@ -4,8 +4,9 @@ A real PostgreSQL holds so many made-up servers with the records, receipts and l
 bodies are those of fifty models, so bytes are without new bodies (`bench.history` has them). One server in forty is at
 one host, whose window lets half of them take part. Measured are the next night's walk over unchanged entries, its whole
 plan, leases, results and scores of `--sample` servers, a sweep, a status, the export of the first `--sample` servers of
-the published night, its listing index, pages of the list, and the publication of the whole next night. Of its parts
-those of `--sample` servers are written; the others are copied inside the database from the published night.
+the published night, parts of its dataset (joined with copies of them, at most 30,000 servers; without rule outcomes),
+its listing index, pages of the list, and the publication of the whole next night. Of its parts those of `--sample`
+servers are written; the others are copied inside the database from the published night.
 Milliseconds per server (of pages, sweeps, status: each) are CPU of this process, CPU of PostgreSQL, and the clock's.
 """
 
@@ -15,6 +16,7 @@ import argparse
 import asyncio
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -36,9 +38,12 @@ from evidence.store.database import Database
 from evidence.store.listing.published_edition import find_published_edition_key
 from evidence.store.listing.ranks import BY_NAME, UNRANKED
 from evidence.store.runs.publication_parts import PublicationPart
+from publish.datasets.export import ExportOrder, export_snapshot
+from publish.datasets.rows.export_parts import BATCHES_PER_PART, ExportPlan, PartFolder, plan_export
 from publish.publication import run_export
 from publish.publication.manifest import RUN_FILES
 from publish.publication.part_writer import PartWriter
+from publish.views.public_servers import BATCH_SIZE
 from tests.dossiers import captures
 from tests.servers.postgres import PostgresServer, postgres_server
 from tests.workers.world import World, context
@@ -59,6 +64,7 @@ SHARE_OF_HOST: Final = 80
 _SECONDS_A_SERVER: Final = 8.0 * (0.6 + 0.3)
 _PUBLISHED: Final = "night-000"
 _PAGES: Final = 200
+_JOINED: Final = 30_000
 
 _RESULTS: Final = """
 INSERT INTO {table} (run_key, server_key, shape_key, {columns})
@@ -155,6 +161,7 @@ async def _measure(server: PostgresServer, home: Path, number: int, sample: int)
         _sweep(ctx, night, measured)
         _read_status(ctx, url, night, measured)
         _export(ctx.store, measured, number, sample)
+        _export_dataset(ctx.store, home / "datasets", measured, number, sample)
         list_nights(ctx.store, database, stored, measured.step)
         vacuum(url)
         _read_pages(ctx.store, stored.filled, measured)
@@ -288,6 +295,36 @@ def _export(store: Store, measured: Measured, number: int, sample: int) -> None:
             left -= batch.servers
             if left <= 0:
                 return
+
+
+def _export_dataset(store: Store, place: Path, measured: Measured, number: int, sample: int) -> None:
+    """Write parts of the dataset, and join them as often as the night is long."""
+    with measured.step("plan the dataset", number):
+        plan = plan_export(store, _PUBLISHED, hidden=(), code="bench", reopened=[])
+    folder, seconds = PartFolder(str(place), plan), []
+    written = min(plan.parts, -(-sample // (BATCHES_PER_PART * BATCH_SIZE)))
+    with measured.step("write dataset parts", sum(map(len, _list_batches(plan, written)))):
+        for part in range(written):
+            began = time.process_time()
+            folder.write(store, part)
+            seconds.append(time.process_time() - began)
+    figures = {"parts": plan.parts, "longest part, s of CPU": round(max(seconds), 2)}
+    measured.found["write dataset parts"] |= figures
+    print(f"  write dataset parts: {json.dumps(figures)}", flush=True)
+    joined = replace(plan, batches=plan.batches[: _JOINED // BATCH_SIZE])
+    for part in range(written, joined.parts):
+        copied = next(place.glob(f"*/{part % written}"))
+        os.link(copied, copied.with_name(str(part)))
+    with measured.step("join the dataset", sum(map(len, joined.batches))):
+        export_snapshot(
+            store, ExportOrder(run=_PUBLISHED, archive=True), place / "made", PartFolder(str(place), joined)
+        )
+    shutil.rmtree(place)
+
+
+def _list_batches(plan: ExportPlan, parts: int) -> Iterator[Sequence[str]]:
+    for part in range(parts):
+        yield from plan.list_batches(part)
 
 
 async def _publish(ctx: Context, run: Run, url: str, measured: Measured, sample: int) -> None:

@@ -27,6 +27,7 @@ REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
 COMPACT_RUNS: Final = "hallmark.compact"
 EVICT_PACKAGES: Final = "hallmark.evict"
 EXPORT_DATASETS: Final = "hallmark.export_datasets"
+EXPORT_PARTS: Final = "hallmark.export_parts"
 ADMIT_RETESTS: Final = "hallmark.admit_retests"
 RUN_RETEST: Final = "hallmark.retest"
 CHECK_CLAIMS: Final = "hallmark.check_claims"
@@ -55,6 +56,7 @@ TASK_QUEUES: Final = {
     SCORE_SHARD: SCORE_QUEUE,
     COMPACT_RUNS: SCORE_QUEUE,
     PUBLISH_PARTS: SCORE_QUEUE,
+    EXPORT_PARTS: SCORE_QUEUE,
     SWEEP: PUBLISH_QUEUE,
     PUBLISH_RUN: PUBLISH_QUEUE,
     EXPORT_DATASETS: PUBLISH_QUEUE,
@@ -77,7 +79,7 @@ SHARD_TASKS: Final[Mapping[Stage, str]] = {
 PLAN_ENTRY: Final = "plan-run"
 SWEEP_ENTRY: Final = "sweep"
 
-_ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, PUBLISH_PARTS, *SHARD_TASKS.values()}
+_ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, PUBLISH_PARTS, EXPORT_PARTS, *SHARD_TASKS.values()}
 _STAGES: Final = {task: stage for stage, task in SHARD_TASKS.items()}
 
 LONG_TASKS: Final = (PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT_RUNS, EXPORT_DATASETS)

@@ -100,9 +100,28 @@ def evict() -> None:
 
 
 @_task(schedule.EXPORT_DATASETS)
-def export_datasets() -> None:
-    """Write the newest published nightly run as a dataset, unless it exists or another worker does."""
-    _do(lambda ctx, _: dataset_snapshots.write_current_snapshot(ctx, make_task_lock(worker_settings())))
+def export_datasets(written_run: str = "") -> None:
+    """Export the newest published nightly run, unless it was done or another worker does.
+
+    The worker that wrote the last part of a run asks for it (`written_run`).
+    """
+    _do(
+        lambda ctx, _: dataset_snapshots.write_current_snapshot(
+            ctx, make_task_lock(worker_settings()), _open_queues(digest_pins(ctx.pins))
+        )
+    )
+
+
+@_task(schedule.EXPORT_PARTS, **_RETRY)
+def export_parts(run_id: str) -> None:
+    """Write parts of the dataset of a run until none is free."""
+
+    async def write(ctx: Context, task: TaskSignals) -> None:
+        async with open_halt(task.stopping, ctx.settings.shard_time) as halt:
+            queues = _open_queues(digest_pins(ctx.pins))
+            await dataset_snapshots.write_parts(ctx, run_id, halt, make_task_lock(worker_settings()), queues)
+
+    _do(write)
 
 
 @_task(schedule.SWEEP)

@@ -18,7 +18,7 @@ from publish.datasets.differences.changelog import render_changelog
 from publish.datasets.format.methodology import describe_methodology, methodology_version
 from publish.datasets.format.table_files import FileDigest, TableFiles
 from publish.datasets.format.tables import TABLES
-from publish.datasets.rows.export_workers import RowExporter
+from publish.datasets.rows.export_workers import BatchSource, RowExporter
 from publish.datasets.snapshot import manifest as manifests
 from publish.datasets.snapshot import metadata
 from publish.datasets.snapshot.archive import archive_name, digest_path, write_archive
@@ -51,11 +51,11 @@ class ExportOrder(Struct, frozen=True, kw_only=True):
     on_progress: Callable[[int], None] = lambda _servers: None
 
 
-def export_snapshot(store: Store, order: ExportOrder, folder: Path, exporter: RowExporter = ONE_PROCESS) -> Manifest:
+def export_snapshot(store: Store, order: ExportOrder, folder: Path, exporter: BatchSource = ONE_PROCESS) -> Manifest:
     """Write a run into a folder as a snapshot, in bounded memory; raise UnknownRun or FolderNotEmpty.
 
-    The same store and order give the same bytes; with a signer all but the signature. The folder appears when it is
-    complete. An existing snapshot is replaced.
+    `exporter` gives its rows. The same store and order give the same bytes; with a signer all but the signature. The
+    folder appears when it is complete. An existing snapshot is replaced.
     """
     row = store.find_run(order.run)
     if row is None:
@@ -91,7 +91,7 @@ def export_snapshot(store: Store, order: ExportOrder, folder: Path, exporter: Ro
     return made
 
 
-def export_archive(store: Store, order: ExportOrder, path: Path, exporter: RowExporter = ONE_PROCESS) -> Manifest:
+def export_archive(store: Store, order: ExportOrder, path: Path, exporter: BatchSource = ONE_PROCESS) -> Manifest:
     """Write a run as one archive and the file with its SHA-256; raise UnknownRun, or FolderNotEmpty if it exists."""
     if path.exists():
         raise FolderNotEmpty(f"{path} exists: name an archive that does not exist")
@@ -140,7 +140,7 @@ def _replace(folder: Path, partial: Path) -> None:
 
 
 def _write_tables(
-    store: Store, row: RunRow, order: ExportOrder, folder: Path, exporter: RowExporter
+    store: Store, row: RunRow, order: ExportOrder, folder: Path, exporter: BatchSource
 ) -> tuple[dict[str, FileDigest], SourceCounts, dict[str, int]]:
     seen, servers = SourceCounts(), 0
     with ExitStack() as stack:

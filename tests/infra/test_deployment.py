@@ -249,7 +249,7 @@ def test_who_publishes_with_compose_or_systemd_writes_datasets_where_the_site_re
         assert "HALLMARK_DATASETS=/var/lib/hallmark/datasets" in units()[name]["Environment"]
 
 
-def test_who_publishes_in_kubernetes_writes_datasets_where_the_site_reads_them() -> None:
+def test_workers_of_datasets_in_kubernetes_write_where_the_site_reads() -> None:
     place = _by_kind("ConfigMap")["hallmark"]["data"]["HALLMARK_DATASETS"]
     assert _by_kind("PersistentVolumeClaim")["datasets"]["spec"]["accessModes"] == ["ReadWriteMany"]
     mounted = {}
@@ -257,7 +257,8 @@ def test_who_publishes_in_kubernetes_writes_datasets_where_the_site_reads_them()
         if {"name": "datasets", "persistentVolumeClaim": {"claimName": "datasets"}} in spec.get("volumes", []):
             [mount] = [one for one in spec["containers"][0]["volumeMounts"] if one["name"] == "datasets"]
             mounted[name] = (mount["mountPath"], mount.get("readOnly", False))
-    assert mounted == {"hallmark-publish": (place, False), "hallmark-web": (place, True)}
+    writers = {"hallmark-publish": (place, False), "hallmark-score": (place, False)}
+    assert mounted == {**writers, "hallmark-web": (place, True)}
 
 
 def test_what_is_scaled_and_protected_exists() -> None:

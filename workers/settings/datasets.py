@@ -15,7 +15,9 @@ from workers.settings.secret import Secret
 class DatasetSettings(JudgeSettings, frozen=True, kw_only=True):
     """A part of `Settings`, with those before it."""
 
-    datasets: Annotated[str, "Folder or fsspec URL for a dataset of each published run. Empty: none."] = ""
+    datasets: Annotated[
+        str, "Folder or fsspec URL for a dataset of each published run, the same for all workers. Empty: none."
+    ] = ""
     datasets_every: Annotated[timedelta, "How often beat checks that the newest published run has a dataset."] = (
         timedelta(minutes=10)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -35,6 +35,15 @@ class ExportedBatch(Struct, frozen=True):
         return self.blocks[SERVERS.name].rows
 
 
+class BatchSource(Protocol):
+    """Gives the batches of a run in their order."""
+
+    def pages(
+        self, store: Store, run_id: str, *, comparable: bool, hidden: Collection[ServerId] = ()
+    ) -> Iterator[ExportedBatch]:
+        """The batches of a run without `hidden` servers; raise UnknownRun."""
+
+
 class RowExporter(Struct, frozen=True):
     """Exports with up to `processes` processes, which read the store at `url`; with one, in this process."""
 
@@ -48,15 +57,31 @@ class RowExporter(Struct, frozen=True):
 
         `hidden` servers are left out. Raise ExportWorkerFailed if a process fails.
         """
-        row = store.find_run(run_id)
-        if row is None:
-            raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
-        batches = _batches(store.list_planned_servers(run_id), hidden)
+        row = _find_run(store, run_id)
+        batches = split_batches(store.list_planned_servers(run_id), hidden)
         processes = min(self.processes, len(batches) * BATCH_SIZE // SERVERS_PER_WORKER) if self.url else 1
         if processes <= 1:
             return _pages(store, row, batches, comparable=comparable)
         order = {"url": self.url, "run": run_id, "comparable": comparable, "hidden": sorted(hidden), "of": processes}
         return read_worker_pages("publish.datasets", [{**order, "number": number} for number in range(processes)])
+
+
+def export_batches(store: Store, run_id: str, batches: Iterable[Sequence[ServerId]]) -> Iterator[ExportedBatch]:
+    """Encode some batches of `split_batches`, which do not depend on the others; raise UnknownRun."""
+    return _pages(store, _find_run(store, run_id), batches, comparable=False)
+
+
+def split_batches(servers: Collection[ServerId], hidden: Collection[ServerId]) -> list[Sequence[ServerId]]:
+    """The servers of each batch, sorted, without `hidden` ones."""
+    ordered = sorted(set(servers) - set(hidden))
+    return [ordered[start : start + BATCH_SIZE] for start in range(0, len(ordered), BATCH_SIZE)]
+
+
+def _find_run(store: Store, run_id: str) -> RunRow:
+    row = store.find_run(run_id)
+    if row is None:
+        raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
+    return row
 
 
 def _pages(
@@ -88,21 +113,14 @@ def _look(server: PublicServer, seen: SourceCounts) -> None:
         seen.kinds.setdefault(kind, KindCounts()).add(one)
 
 
-def _batches(servers: Sequence[ServerId], hidden: Collection[ServerId]) -> list[Sequence[ServerId]]:
-    ordered = sorted(set(servers) - set(hidden))
-    return [ordered[start : start + BATCH_SIZE] for start in range(0, len(ordered), BATCH_SIZE)]
-
-
 def serve_worker(order: IO[bytes], out: IO[bytes]) -> None:
     """The work of an export process: read one order, write its batches and an end mark."""
     options = json.loads(order.read())
     store = open_store(options["url"])
     try:
-        row = store.find_run(options["run"])
-        if row is None:
-            raise UnknownRun(f"no run {options['run']}")
+        row = _find_run(store, options["run"])
         servers = store.list_planned_servers(row.run.id)
-        batches = islice(_batches(servers, options["hidden"]), options["number"], None, options["of"])
+        batches = islice(split_batches(servers, options["hidden"]), options["number"], None, options["of"])
         write_pages(_pages(store, row, batches, comparable=options["comparable"]), out)
     finally:
         store.close()

@@ -66,6 +66,17 @@ def is_local_folder(place: str) -> bool:
     return "://" not in place
 
 
+def open_place(place: str) -> tuple[Any, str]:
+    """The file system of a place, and its path there."""
+    files, root = fsspec.core.url_to_fs(place)
+    return files, root.rstrip("/")
+
+
+def has_snapshot(place: str, snapshot: str) -> bool:
+    """Whether a snapshot is stored at a place, which may be on another machine."""
+    return any(one.id == snapshot for one in list_snapshots(place, remote=True))
+
+
 def describe_file(file: SnapshotFile) -> str:
     """What a file is, in a few words."""
     if file.table is not None:
@@ -82,7 +93,7 @@ def add_snapshot(place: str, snapshot: str, write: Callable[[Path, Path | None],
     `write` gets the new folder and the folder of the newest earlier local snapshot, if any. At a
     remote place the manifest is uploaded last, so that an incomplete snapshot is not listed.
     """
-    if any(one.id == snapshot for one in list_snapshots(place, remote=True)):
+    if has_snapshot(place, snapshot):
         return False
     if is_local_folder(place):
         folder = Path(place)
@@ -110,7 +121,7 @@ def remove_snapshot(place: str, snapshot: str) -> None:
         (Path(place) / snapshot / MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(Path(place) / snapshot, ignore_errors=True)
     else:
-        files, root = _filesystem(place)
+        files, root = open_place(place)
         files.rm(f"{root}/{snapshot}/{MANIFEST}")
         files.rm(f"{root}/{snapshot}", recursive=True)
 
@@ -128,7 +139,7 @@ def _local(place: Path) -> Iterator[StoredSnapshot]:
 
 
 def _remote(place: str) -> Iterator[StoredSnapshot]:
-    files, root = _filesystem(place)
+    files, root = open_place(place)
     if not files.exists(root):
         return
     for path in files.ls(root, detail=False):
@@ -209,7 +220,7 @@ def _sweep(place: Path, now: datetime) -> None:
 
 
 def _upload(folder: Path, place: str, snapshot: str, manifest: Manifest) -> None:
-    files, root = _filesystem(place)
+    files, root = open_place(place)
     target = f"{root}/{snapshot}"
     files.makedirs(target, exist_ok=True)
     names = sorted(path.name for path in folder.iterdir())

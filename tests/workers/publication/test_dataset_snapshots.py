@@ -1,10 +1,11 @@
-"""Each published night becomes a snapshot, by beat: once, whole, signed, and without who asked to be left alone."""
+"""Each published night becomes a snapshot, by beat: once, whole, signed, and without servers that opted out."""
 
 from __future__ import annotations
 
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,10 @@ from msgspec.structs import replace
 
 from evidence.model import Trigger
 from evidence.store import Disclosure, FindingState, OptOut, OptOutScope, Store, open_store
+from publish.datasets.export import ExportOrder, export_snapshot
+from publish.datasets.rows import export_parts, export_workers
+from publish.datasets.rows.export_parts import PartFolder
+from publish.datasets.rows.part_files import DamagedPart
 from publish.datasets.snapshot.manifest import MANIFEST, SIGNATURE
 from publish.datasets.snapshot.minisign import generate_key, write_secret_key
 from publish.datasets.snapshot.storage import list_snapshots
@@ -26,6 +31,7 @@ from tests.publish import samples
 from tests.publish.datasets import nights
 from tests.publish.test_public_receipts import poisoned
 from workers import schedule
+from workers.concurrency import Halt
 from workers.context import Context
 from workers.coordination.broker import TaskLock
 from workers.event_loop import run_coroutine
@@ -34,7 +40,7 @@ from workers.settings.environment import InvalidSetting, read_settings
 from workers.settings.secret import Secret
 
 NIGHT = replace(nights.RUN, trigger=Trigger.NIGHTLY)
-DOSSIERS = samples.dossiers(4)[1:3]
+DOSSIERS = samples.dossiers(4)[1:]
 
 
 @asynccontextmanager
@@ -47,8 +53,35 @@ async def taken(name: str) -> AsyncIterator[bool]:
     yield False
 
 
-def keep(ctx: Context, turn: TaskLock = free) -> None:
-    run_coroutine(dataset_snapshots.write_current_snapshot(ctx, turn))
+@dataclass
+class Queues:
+    """Queues that nobody serves."""
+
+    issued: list[tuple[str, str]] = field(default_factory=list)
+
+    def issue(self, task: str, argument: str) -> None:
+        self.issued.append((task, argument))
+
+    def waiting(self, queue: str) -> int:
+        return 0
+
+
+def keep(ctx: Context, turn: TaskLock = free, queues: Queues | None = None) -> None:
+    run_coroutine(dataset_snapshots.write_current_snapshot(ctx, turn, queues or Queues()))
+
+
+def write_parts(ctx: Context, turn: TaskLock = free, queues: Queues | None = None, halt: Halt | None = None) -> None:
+    run_coroutine(dataset_snapshots.write_parts(ctx, NIGHT.id, halt or Halt(), turn, queues or Queues()))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def list_parts(ctx: Context) -> dict[str, bytes]:
+    """The written parts by folder and number."""
+    place = Path(ctx.settings.datasets)
+    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in place.glob(".*.parts/*")}
 
 
 @pytest.fixture
@@ -63,7 +96,103 @@ def context(store: Store, tmp_path: Path, **settings: Any) -> Context:
         home=tmp_path, database_url=f"sqlite:///{tmp_path}/night.db", datasets=str(tmp_path / "place"), **settings
     )
     clock = SimpleNamespace(wall=lambda: datetime(2026, 3, 2, tzinfo=UTC))
-    return cast("Context", SimpleNamespace(settings=known, store=store, clock=clock, log=structlog.get_logger()))
+    log = structlog.get_logger()
+    return cast("Context", SimpleNamespace(settings=known, store=store, clock=clock, log=log, pins=NIGHT.pins))
+
+
+@pytest.fixture
+def parted(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    """A night of three servers, one in each part, and a snapshot of it that one process wrote."""
+    monkeypatch.setattr(export_workers, "BATCH_SIZE", 1)
+    monkeypatch.setattr(export_parts, "BATCHES_PER_PART", 1)
+    export_snapshot(store, ExportOrder(run=NIGHT.id, archive=True), tmp_path / "alone")
+    return context(store, tmp_path)
+
+
+def test_parts_of_several_workers_join_to_the_snapshot_that_one_process_writes(parted: Context, tmp_path: Path) -> None:
+    queues = Queues()
+    keep(parted, queues=queues)
+    assert queues.issued == [(schedule.EXPORT_PARTS, NIGHT.id)] * 2, "as many tasks as shards"
+    assert list_snapshots(parted.settings.datasets) == ()
+
+    @asynccontextmanager
+    async def others(name: str) -> AsyncIterator[bool]:
+        yield not name.endswith(":1")  # another worker writes part 1
+
+    write_parts(parted, others, queues)
+    assert len(list_parts(parted)) == 2
+    keep(parted, queues=queues)
+    assert list_snapshots(parted.settings.datasets) == (), "a part is missing"
+    write_parts(parted, queues=queues)
+    assert queues.issued[-1] == (schedule.EXPORT_DATASETS, NIGHT.id), "the last part asks for the snapshot"
+    keep(parted)
+    assert contents(tmp_path / "place" / NIGHT.id) == contents(tmp_path / "alone")
+    assert list_parts(parted) == {}
+
+
+def test_a_part_that_is_written_twice_or_late_changes_nothing(parted: Context, tmp_path: Path) -> None:
+    write_parts(parted)
+    first = list_parts(parted)
+    plan = dataset_snapshots.plan_parts(parted, NIGHT)
+    PartFolder(parted.settings.datasets, plan).write(parted.store, 1)
+    assert list_parts(parted) == first
+    keep(parted)
+    written = contents(tmp_path / "place" / NIGHT.id)
+    PartFolder(parted.settings.datasets, plan).write(parted.store, 1)  # a worker that stood still goes on
+    keep(parted)
+    assert contents(tmp_path / "place" / NIGHT.id) == written == contents(tmp_path / "alone")
+
+
+def test_an_interrupted_task_asks_for_the_next_one(parted: Context) -> None:
+    queues, halt = Queues(), Halt()
+    halt.set()
+    write_parts(parted, queues=queues, halt=halt)
+    assert (queues.issued, list_parts(parted)) == ([(schedule.EXPORT_PARTS, NIGHT.id)], {})
+
+
+def test_parts_from_before_an_opt_out_are_not_joined(parted: Context, tmp_path: Path) -> None:
+    write_parts(parted)
+    gone = DOSSIERS[0].server
+    entry = OptOut(scope=OptOutScope.SERVER, value=gone.ref, at=samples.AS_OF, who="operator", note="asked")
+    parted.store.opt_outs.add_opt_out(entry)
+    queues = Queues()
+    keep(parted, queues=queues)
+    assert queues.issued[0] == (schedule.EXPORT_PARTS, NIGHT.id)
+    write_parts(parted)
+    keep(parted)
+    servers = {row["server"] for row in nights.rows(tmp_path / "place" / NIGHT.id, "servers")}
+    assert len(servers) == 2
+    assert gone.id not in servers
+
+
+def test_an_opt_out_while_parts_are_joined_withdraws_the_snapshot(
+    parted: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_parts(parted)
+    gone = DOSSIERS[0].server
+    entry = OptOut(scope=OptOutScope.SERVER, value=gone.ref, at=samples.AS_OF, who="operator", note="asked")
+    write = dataset_snapshots.write_snapshot
+
+    def write_slowly(*args: Any, **options: Any) -> Any:
+        made = write(*args, **options)
+        parted.store.opt_outs.add_opt_out(entry)
+        return made
+
+    monkeypatch.setattr(dataset_snapshots, "write_snapshot", write_slowly)
+    keep(parted)
+    assert list_snapshots(parted.settings.datasets) == ()
+
+
+def test_a_damaged_part_is_written_again(parted: Context, tmp_path: Path) -> None:
+    write_parts(parted)
+    part = next(path for path in (tmp_path / "place").glob(".*.parts/*") if path.name == "1")
+    part.write_bytes(part.read_bytes()[:-20])
+    with pytest.raises(DamagedPart):
+        keep(parted)
+    assert list_snapshots(parted.settings.datasets) == ()
+    write_parts(parted)
+    keep(parted)
+    assert contents(tmp_path / "place" / NIGHT.id) == contents(tmp_path / "alone")
 
 
 def test_the_newest_night_is_written_once(store: Store, tmp_path: Path) -> None:
@@ -109,7 +238,7 @@ def test_who_opted_out_after_the_night_is_left_out(store: Store, tmp_path: Path)
     ctx = context(store, tmp_path)
     keep(ctx)
     folder = tmp_path / "place" / NIGHT.id
-    assert {row["server"] for row in nights.rows(folder, "servers")} == {DOSSIERS[1].server.id}
+    assert {row["server"] for row in nights.rows(folder, "servers")} == {one.server.id for one in DOSSIERS[1:]}
 
 
 def test_older_snapshots_go(store: Store, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_folder_without_a_manifest_is_not_there_yet(written: Path, place: str)
 
 
 def test_the_site_contacts_no_storage(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "_filesystem", lambda place: pytest.fail(f"{place} was contacted"))
+    monkeypatch.setattr(storage, "open_place", lambda place: pytest.fail(f"{place} was contacted"))
     assert list_snapshots("memory://somewhere") == ()
 
 
@@ -115,7 +115,7 @@ def test_the_manifest_is_uploaded_last(written: Path, monkeypatch: pytest.Monkey
         def exists(self, path: str) -> bool:
             return False
 
-    monkeypatch.setattr(storage, "_filesystem", lambda place: (Files(), "root"))
+    monkeypatch.setattr(storage, "open_place", lambda place: (Files(), "root"))
     assert add_snapshot(f"memory://{tmp_path.name}-last", ID, Writer(written), NOW)
     assert names[-1] == MANIFEST
     assert set(names) == {path.name for path in written.iterdir()}
