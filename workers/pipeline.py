@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -20,19 +20,20 @@ from workers import retention, stall_watch
 from workers.concurrency import Halt, process_concurrently, split_turns, without_key
 from workers.context import Context
 from workers.coordination.circuit_breaker import CircuitBreaker, NoCircuitBreaker
-from workers.coordination.leases import Leases
-from workers.log import bind_log_context, list_frames
+from workers.coordination.leases import Leases, log_refused
+from workers.log import bind_log_context
 from workers.observability.tracing import open_span
 from workers.opt_outs import load_opt_outs
 from workers.progress import NoDisplay, StageCounter
-from workers.publication import finding_disclosure, listing_index, run_parts
+from workers.publication import listing_index, run_parts
 from workers.runs import identifiers, pins
 from workers.runs.options import RunOptions
-from workers.stages import planning, quota_retries, retries, routing, scorecards, server_collection
+from workers.stages import planning, quota_retries, retries, routing, server_collection
 from workers.stages.approved_listings import read_approvals
 from workers.stages.collect_inputs import CollectInput, CollectInputReader
 from workers.stages.discovery import RegistryProgress, read_registry_progress, walk_registries
 from workers.stages.routing import StageCollectors
+from workers.stages.score_chunks import score_chunk
 from workers.stages.server_collection import CollectedServer
 
 PUBLISHABLE_SHARE = 0.99
@@ -227,17 +228,12 @@ async def store_collected(
         onward={one.server: one.next_stage for one in collected if one.next_stage is not None},
         tokens=_tokens(collected),
     )
-    _log_refused(ctx, run, stage, lost)
+    log_refused(ctx, run, stage, lost)
     return lost
 
 
 def _tokens(collected: Sequence[CollectedServer]) -> LeaseTokens:
     return {one.server: one.token for one in collected if one.token is not None}
-
-
-def _log_refused(ctx: Context, run: Run, stage: Stage, lost: Collection[ServerId]) -> None:
-    if lost:
-        ctx.log.warning("results_of_lost_leases_refused", run=run.id, stage=stage.value, servers=len(lost))
 
 
 async def score(
@@ -263,7 +259,7 @@ async def score(
         if halt is not None and halt.is_set():
             return
         with open_span("score", run=run.id, stage=Stage.SCORE.value) as span:
-            failed = await _score_chunk(ctx, run, ready[start : start + SERVERS_PER_CHUNK], counter, leases)
+            failed = await score_chunk(ctx, run, ready[start : start + SERVERS_PER_CHUNK], counter, leases)
             span.record_outcome("failed" if failed else "scored")
 
 
@@ -348,46 +344,6 @@ async def _keep_final(
 def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:
     found = (record.content for record in records if record.kind == listing.KIND)
     return Counter(content.reason.value for content in found if isinstance(content, Absent))
-
-
-async def _score_chunk(
-    ctx: Context, run: Run, chunk: Sequence[ServerId], counter: StageCounter, leases: Leases | None
-) -> int:
-    """Score the servers; return how many failed."""
-    if leases is None:
-        tokens = await asyncio.to_thread(ctx.store.read_tokens, run.id, Stage.SCORE, chunk)
-    else:
-        tokens = leases.find_tokens(chunk)
-    servers = list(tokens)
-    judged = await asyncio.to_thread(scorecards.score_servers, ctx.store, run, servers)
-    done = [server for server in servers if server not in judged.errors]
-    await asyncio.to_thread(
-        finding_disclosure.record_findings,
-        ctx.store,
-        run.id,
-        judged.cards,
-        tokens,
-        dossiers=judged.dossiers,
-        kept=judged.kept,
-        same_findings=judged.same_findings,
-    )
-    lost = await asyncio.to_thread(
-        ctx.store.put_scorecards,
-        run.id,
-        judged.cards,
-        done=done,
-        kept=judged.kept,
-        at=ctx.clock.wall(),
-        tokens=tokens,
-    )
-    _log_refused(ctx, run, Stage.SCORE, lost)
-    ctx.log.info("servers_scored", run=run.id, scored=len(done) - len(lost), looked_up=judged.looked_up)
-    for server, error in judged.errors.items():
-        ctx.log.error("scoring_failed", run=run.id, server=server, error=type(error).__name__, at=list_frames(error))
-        why = f"{type(error).__name__}: {error}"
-        await asyncio.to_thread(ctx.store.record_failure, run.id, server, Stage.SCORE, why, tokens=tokens)
-    counter.add(len(done) - len(lost), failed=len(judged.errors))
-    return len(judged.errors)
 
 
 def _silent_counter(ctx: Context) -> StageCounter:

@@ -194,6 +194,7 @@ class Store(DatabaseAccess):
 
     # Scorecards
     put_scorecards = write_method(scorecards.put_scorecards)
+    mend_scorecards = write_method(scorecards.mend_scorecards)
     read_scorecards = read_method(scorecards.read_scorecards)
     list_receipt_versions = read_method(scorecards.list_receipt_versions)
 

@@ -6,12 +6,12 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from pathlib import Path
 
-from evidence.model import ServerId
+from evidence.model import Run, ServerId
 from evidence.store import Stage, StoreUnavailable
 from workers.concurrency import Halt
 from workers.context import Context
@@ -168,6 +168,12 @@ class Leases:
             del self._held[server]
         if lost:
             await asyncio.to_thread(ctx.store.excuse_expiry, *item, lost, now=ctx.clock.wall())
+
+
+def log_refused(ctx: Context, run: Run, stage: Stage, lost: Collection[ServerId]) -> None:
+    """Log that the results of servers were refused, if any were."""
+    if lost:
+        ctx.log.warning("results_of_lost_leases_refused", run=run.id, stage=stage.value, servers=len(lost))
 
 
 def _log_not_renewed(ctx: Context, error: BaseException, **what: object) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from evidence.model import Run
-from evidence.store import RunEvent
+from evidence.store import CorruptBlob, RunEvent
 from evidence.store.runs.publication_parts import PublicationPart
 from publish.publication import manifest
 from publish.publication.part_writer import PartWriter, join_parts
@@ -15,6 +15,7 @@ from workers.concurrency import Halt
 from workers.context import Context
 from workers.coordination.leases import keep_renewed
 from workers.log import list_frames
+from workers.stages import scorecards
 
 _POLL_SECONDS: Final = 0.5
 
@@ -28,7 +29,7 @@ async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
             return
         try:
             async with keep_renewed(ctx, partial(_renew, ctx, part), run=run.id, part=part.number):
-                is_written = await asyncio.to_thread(writer.write, part)
+                is_written = await asyncio.to_thread(_write, ctx, run, writer, part)
         except Exception as error:
             what = {"server": writer.server, "error": type(error).__name__, "at": list_frames(error)}
             ctx.log.error("publication_part_failed", run=run.id, part=part.number, **what)
@@ -49,6 +50,18 @@ async def write_all_parts(ctx: Context, run: Run, halt: Halt) -> bool:
             return progress.is_done
         await asyncio.sleep(_POLL_SECONDS)
     return False
+
+
+def _write(ctx: Context, run: Run, writer: PartWriter, part: PublicationPart) -> bool:
+    """Write a part; a damaged receipt in it is first made again from the evidence of its server."""
+    try:
+        return writer.write(part)
+    except CorruptBlob as error:
+        mended = scorecards.mend_receipts(ctx.store, run, part.servers)
+        ctx.log.error("stored_receipt_damaged", run=run.id, part=part.number, why=str(error), mended=mended)
+        if not mended:
+            raise
+        return writer.write(part)
 
 
 async def _lease(ctx: Context, run: Run) -> PublicationPart | None:

@@ -21,7 +21,7 @@ from evidence.derive.listing_scan import note_clean_listing
 from evidence.kinds import drift, listing, samples
 from evidence.kinds.listing import Listing
 from evidence.model import Dossier, Run, ServerId
-from evidence.store import CorruptBlob, KeptReceipts, Store, StoredScorecard
+from evidence.store import KeptReceipts, Store, StoredScorecard
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_questions, assess_dossier
 from scoring.engine.evidence_kinds import kinds_of_rubric
@@ -72,12 +72,12 @@ class Reusable(Struct, frozen=True):
     evidence: Mapping[str, str]
 
 
-def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> ScoredBatch:
-    """The scorecards of a run's servers: reused where neither code nor evidence changed, else scored.
+def score_servers(store: Store, run: Run, servers: Sequence[ServerId], *, anew: bool = False) -> ScoredBatch:
+    """The scorecards of a run's servers: reused where neither code nor evidence changed, else scored, or all `anew`.
 
-    If any rubric fails, the server gets no scorecard at all.
+    If any rubric fails, the server gets no scorecard at all. Raise CorruptBlob when something stored cannot be read.
     """
-    reusable = find_reusable(store, run, servers)
+    reusable = {} if anew else find_reusable(store, run, servers)
     trusted = _is_code_known(run)
     made: list[StoredScorecard] = []
     errors: dict[ServerId, Exception] = {}
@@ -103,12 +103,17 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
     )
 
 
+def mend_receipts(store: Store, run: Run, servers: Sequence[ServerId]) -> int:
+    """Make the damaged receipts of servers in a run again from evidence; return how many were the same before."""
+    cards, _ = score_dossiers(store.read_dossiers(run.id, servers))
+    return store.mend_scorecards(run.id, cards)
+
+
 def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, Reusable]:
     """What an earlier run with the same pins gives for this run, by server.
 
     Receipts of undated rubrics that read no changed kind are kept without being read. Only complete sets are reused,
-    and only when commit and source of the code are known. A server whose dated scorecard cannot be read is scored
-    again.
+    and only when commit and source of the code are known. Raise CorruptBlob when a dated scorecard cannot be read.
     """
     if not _is_code_known(run):
         return {}
@@ -121,8 +126,7 @@ def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[S
         kept = _find_kept(store, earlier, changed)
         dated = _read_dated(store, earlier, list(kept))
         for server, receipts in kept.items():
-            if (cards := dated.get(server)) is not None:
-                found[server] = Reusable(receipts, cards, changed[server], evidence[server])
+            found[server] = Reusable(receipts, dated[server], changed[server], evidence[server])
     return found
 
 
@@ -140,16 +144,13 @@ def _find_kept(store: Store, earlier: str, changed: Mapping[ServerId, frozenset[
 
 
 def _read_dated(store: Store, earlier: str, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
-    """The scorecards of dated rubrics by server; none when one of them cannot be read."""
+    """The scorecards of dated rubrics by server."""
     found: dict[ServerId, list[StoredScorecard]] = {server: [] for server in servers}
     dated = {(rubric.id, rubric.version) for rubric in catalogue.list_rubrics() if rubric.dated}
-    try:
-        for rubric in sorted({name for name, _ in dated}):
-            for card in store.read_scorecards(earlier, servers=servers, rubric=rubric):
-                if (card.rubric, card.version) in dated:
-                    found[card.server].append(card)
-    except CorruptBlob:
-        return {}
+    for rubric in sorted({name for name, _ in dated}):
+        for card in store.read_scorecards(earlier, servers=servers, rubric=rubric):
+            if (card.rubric, card.version) in dated:
+                found[card.server].append(card)
     return found
 
 

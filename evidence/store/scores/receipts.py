@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from evidence.model import ServerId
 from evidence.store.blobs import compress_body, decompress_body, new_compressor
@@ -86,12 +86,12 @@ class Receipt(Struct, frozen=True, kw_only=True, dict=True):
 def put_receipts(connection: Connection, receipts: Iterable[Receipt], similar: Mapping[bytes, int]) -> None:
     """Store new receipts. `similar` maps digests of them to the keys of earlier receipts that may resemble them."""
     bases = _bases(connection, similar.values())
-    bodies = read_receipts(connection, bases.values())
+    bodies = _read_bases(connection, bases.values())
     compressor = new_compressor()
     rows = []
     for receipt in receipts:
         base = bases.get(similar.get(receipt.digest, 0))
-        if base is not None and len(bodies[base].body) < _MIN_BASE:
+        if base is not None and (base not in bodies or len(bodies[base].body) < _MIN_BASE):
             base = None
         codec, size, packed = compress_body(receipt.body, compressor)
         if base is not None:
@@ -103,6 +103,23 @@ def put_receipts(connection: Connection, receipts: Iterable[Receipt], similar: M
         head = tuple(getattr(receipt, name) for name in _COLUMNS[:6])
         rows.append((*head, codec, size, packed, base))
     insert_rows(connection, RECEIPT, _COLUMNS, rows, unique=["digest"])
+
+
+def mend_receipts(connection: Connection, receipts: Iterable[Receipt]) -> int:
+    """Write those of the receipts again that are stored and cannot be read; return how many."""
+    known = {receipt.digest: receipt for receipt in receipts}
+    damaged: list[Row[Any]] = []
+    for batch in split_batches(sorted(known)):
+        for row in connection.execute(select(RECEIPT).where(RECEIPT.c.digest.in_(batch))).all():
+            try:
+                open_receipts(connection, [row])
+            except CorruptBlob:
+                damaged.append(row)
+    for row in damaged:
+        codec, size, packed = compress_body(known[row.digest].body, new_compressor())
+        values = {"codec": codec, "size": size, "body": packed, "base_key": None}
+        connection.execute(update(RECEIPT).where(RECEIPT.c.key == row.key).values(values))
+    return len(damaged)
 
 
 def find_receipts(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
@@ -176,6 +193,14 @@ def _bases(connection: Connection, keys: Iterable[int]) -> dict[int, int]:
         query = select(RECEIPT.c.key, RECEIPT.c.base_key).where(RECEIPT.c.key.in_(batch))
         found |= {key: key if base is None else base for key, base in connection.execute(query)}
     return found
+
+
+def _read_bases(connection: Connection, keys: Iterable[int]) -> dict[int, Receipt]:
+    """The dictionary receipts by key; none when one of them is damaged, since they only save bytes."""
+    try:
+        return read_receipts(connection, keys)
+    except CorruptBlob:
+        return {}
 
 
 def _dictionary(base: bytes) -> ZstdDict:

@@ -97,6 +97,19 @@ def put_scorecards(
     return lost
 
 
+def mend_scorecards(connection: Connection, run_id: str, cards: Sequence[StoredScorecard]) -> int:
+    """Write the receipts of scorecards again that are stored and damaged, for every run that has them; return how many.
+
+    Call it for scorecards that were made from evidence, before they are stored.
+    """
+    run, as_of = find_dated_run(connection, run_id)
+    servers = find_server_keys(connection, {card.server for card in cards})
+    contents = read_contents(connection, run, servers.values())
+    fresh = {key: Scoring(contents.get(key, RecordContents((), ())), ()) for key in servers.values()}
+    values = _template_values(connection, as_of, fresh)
+    return receipts.mend_receipts(connection, [Receipt.of(card, values[servers[card.server]]) for card in cards])
+
+
 def _put_cards(
     connection: Connection,
     run: int,

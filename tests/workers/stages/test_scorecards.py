@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import structlog
 from msgspec.structs import replace
 
 from crawler.collectors.drift import DriftDeriver
@@ -17,7 +18,9 @@ from evidence.derive import listing_scan, poisoning
 from evidence.derive.poisoning import Hit
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Reason, Run, Trigger
-from evidence.store import Stage, Store, StoredScorecard, open_store
+from evidence.store import CorruptBlob, Stage, Store, StoredScorecard, open_store
+from evidence.store.database import Database
+from evidence.store.sql.packing import unpack_numbers
 from publish.disclosure import private_rule_ids
 from scoring.engine import catalogue
 from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_rubric, reads_date
@@ -37,6 +40,7 @@ from tests.publish.findings.test_identity import server as listing_server
 from tests.sampling import some
 from tests.workers.world import ScriptedRegistry, World, context, ref
 from workers import pipeline
+from workers.context import Context
 from workers.publication import finding_disclosure
 from workers.runs import pins
 from workers.runs.options import RunOptions
@@ -319,6 +323,90 @@ def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monk
             assert len(second) == 3 * len(catalogue.list_rubrics())
 
     monkeypatch.setattr(scorecards, "score_dossier", counting)
+    asyncio.run(main())
+
+
+def damage_receipts(ctx: Context, run: str, server: str) -> None:
+    """Make all stored receipts of a server unreadable."""
+    database = Database(ctx.settings.store_url)
+    with database.writing() as connection:
+        query = "SELECT receipts FROM scoring JOIN server ON server.key = server_key WHERE server.id = ? AND run_key = "
+        query += "(SELECT key FROM run WHERE id = ?)"
+        for key in unpack_numbers(connection.exec_driver_sql(query, (server, run)).scalar_one()):
+            connection.exec_driver_sql("UPDATE receipt SET body = x'00', codec = 1 WHERE key = ?", (key,))
+    database.close()
+
+
+async def score_night(ctx: Context, name: str) -> list[str]:
+    """Plan, collect and score a night; return its servers."""
+    run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)), run_id=name)
+    await pipeline.discover(ctx, run)
+    servers = ctx.store.list_planned_servers(name)
+    await pipeline.collect(ctx, run, servers)
+    await pipeline.score(ctx, run, servers)
+    return servers
+
+
+def test_a_damaged_receipt_lets_only_its_own_server_be_scored_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    score_one = scorecards.score_dossier
+
+    def counting(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredScorecard]:
+        judged.append(dossier.server.id)
+        return score_one(dossier, rubrics)
+
+    async def main() -> None:
+        registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
+        async with context(tmp_path, World([registry])) as ctx:
+            servers = await score_night(ctx, "2026-1")
+            before = ctx.store.read_scorecards("2026-1")
+            damage_receipts(ctx, "2026-1", servers[0])
+            judged.clear()
+            with structlog.testing.capture_logs() as logs:
+                await score_night(ctx, "2026-2")
+            assert judged == [servers[0]]
+            named = [(one["server"], one["log_level"]) for one in logs if one["event"] == "stored_receipt_damaged"]
+            assert named == [(servers[0], "error")]
+            assert ctx.store.read_scorecards("2026-2") == before
+            assert ctx.store.read_scorecards("2026-1") == before, "equal receipts are mended in every run"
+
+    monkeypatch.setattr(scorecards, "score_dossier", counting)
+    asyncio.run(main())
+
+
+def test_damaged_evidence_fails_only_its_own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
+        async with context(tmp_path, World([registry])) as ctx:
+            read = ctx.store.read_dossiers
+
+            def reading(run: str, servers: Sequence[str]) -> list[Dossier]:
+                if min(ctx.store.list_planned_servers(run)) in servers:
+                    raise CorruptBlob("a body that was damaged")
+                return read(run, servers)
+
+            monkeypatch.setattr(ctx.store, "read_dossiers", reading)
+            bad, *sound = await score_night(ctx, "2026-1")
+            assert {card.server for card in ctx.store.read_scorecards("2026-1")} == set(sound)
+            assert ctx.store.list_pending_servers("2026-1", Stage.SCORE) == [bad]
+
+    asyncio.run(main())
+
+
+def test_a_receipt_that_is_damaged_when_it_is_published_is_made_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
+        async with context(tmp_path, World([registry])) as ctx:
+            servers = await score_night(ctx, "2026-1")
+            before = ctx.store.read_scorecards("2026-1")
+            damage_receipts(ctx, "2026-1", servers[1])
+            run = ctx.store.find_run("2026-1")
+            assert run is not None
+            assert await pipeline.publish(ctx, run.run)
+            assert ctx.store.read_scorecards("2026-1") == before
+
     asyncio.run(main())
 
 
