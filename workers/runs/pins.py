@@ -19,8 +19,10 @@ UNKNOWN: Final = "unknown"
 """Pinned when the commit or source is unknown. Two runs with this pin may be of different code."""
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
-_SCORING_PACKAGES: Final = ("evidence", "scoring")
-_PACKAGES: Final = ("crawler", *_SCORING_PACKAGES, "publish", "workers")
+_JUDGING_PACKAGES: Final = ("evidence", "scoring", "publish")
+"""Packages that make receipts and identify findings."""
+
+_PACKAGES: Final = ("crawler", *_JUDGING_PACKAGES, "workers")
 _BYTE_CODE: Final = "__pycache__"
 _GIT = _ROOT / ".git"
 
@@ -60,7 +62,7 @@ def read_current_pins(collectors: Sequence[VersionedCollector], commit: str = ""
         "code": read_code_version(),
         "commit": read_commit(commit),
         "dataset": str(FORMAT),
-        "source": _digest_source(_SCORING_PACKAGES),
+        "source": _digest_source(_JUDGING_PACKAGES),
     }
     pins |= {f"evidence.{kind}": str(schema) for kind, schema in schemas().items()}
     derivers = [PinnedCollector(one.name, one.version) for one in DERIVERS]

@@ -75,6 +75,16 @@ def test_data_files_count_as_code_and_byte_code_does_not(installed: Path, change
         assert (pins.read_commit() == before) == name.endswith(".pyc")
 
 
+@pytest.mark.parametrize("package", ["evidence", "scoring", "publish"])
+def test_an_uncommitted_change_of_what_makes_receipts_and_findings_is_pinned(installed: Path, package: str) -> None:
+    write_checkout(installed, COMMIT)
+    before = pins.read_current_pins([])
+    (installed / package / "__init__.py").write_text("changed = True\n")
+    forget_code()
+    after = pins.read_current_pins([])
+    assert [name for name in before if before[name] != after[name]] == ["source"]
+
+
 def test_a_checkout_that_cannot_be_read_is_known_by_its_code(installed: Path) -> None:
     write_checkout(installed, "ref: refs/heads/missing\n")
     (installed / ".git" / "packed-refs").write_text(f"{COMMIT} refs/heads/main\n")
