@@ -12,8 +12,9 @@ from kombu.entity import Exchange, Queue
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.asyncio.lock import Lock
-from redis.exceptions import LockError
+from redis.exceptions import LockError, RedisError
 
+from workers.log import get_log
 from workers.schedule import TASK_QUEUES, name_version_queue
 from workers.settings.environment import Settings
 
@@ -71,9 +72,16 @@ async def _acquire(redis: Redis, lock: Lock) -> bool:
 
 
 async def _renew(lock: Lock) -> None:
-    while True:
+    """Renew a lock until it was lost; other errors are logged, and it is tried again."""
+    goes_on = True
+    while goes_on:
         await asyncio.sleep(LOCK_SECONDS / 3)
-        await lock.reacquire()
+        try:
+            goes_on = await lock.reacquire()
+        except LockError:
+            return
+        except (RedisError, OSError) as error:
+            get_log().warning("lock_not_renewed", lock=str(lock.name), error=type(error).__name__)
 
 
 def make_queue(name: str) -> Queue:

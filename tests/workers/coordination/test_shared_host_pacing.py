@@ -9,10 +9,13 @@ from itertools import pairwise
 
 import pytest
 from redis.asyncio import Redis
+from redis.asyncio.lock import Lock
+from redis.exceptions import ConnectionError, TimeoutError  # noqa: A004
 
 from crawler.http.deadlines import limit_duration
 from tests.servers.daemon import free_port
 from tests.servers.valkey import ValkeyServer, valkey_server
+from workers.coordination import broker
 from workers.coordination.broker import make_task_lock
 from workers.coordination.shared_host_pacing import SharedHostPacing, open_shared_pool
 from workers.coordination.shared_request_budgets import SharedRequestLedger
@@ -191,3 +194,22 @@ def test_a_turn_that_would_never_end_is_nobodys(valkey: ValkeyServer) -> None:
                 assert await redis.pttl("hallmark:turn:plan:orphan") > 0
 
     asyncio.run(main())
+
+
+def test_a_lock_is_renewed_again_after_an_error(valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors, renewed = [ConnectionError("away"), TimeoutError("slow")], asyncio.Event()
+
+    async def flaky(_: Lock) -> bool:
+        if errors:
+            raise errors.pop()
+        renewed.set()
+        return True
+
+    async def main() -> None:
+        async with make_task_lock(read_settings(redis_url=valkey.url))("plan:x") as mine:  # type: ignore[arg-type]
+            assert mine
+            await renewed.wait()
+
+    monkeypatch.setattr(broker, "LOCK_SECONDS", 0.3)
+    monkeypatch.setattr(Lock, "reacquire", flaky)
+    asyncio.run(asyncio.wait_for(main(), 300))
