@@ -27,8 +27,9 @@ async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
         part = await _lease(ctx, run)
         if part is None:
             return
+        until = ctx.clock.monotonic() + ctx.settings.shard_time.total_seconds()
         try:
-            async with keep_renewed(ctx, partial(_renew, ctx, part), run=run.id, part=part.number):
+            async with keep_renewed(ctx, partial(_renew, ctx, part, until), run=run.id, part=part.number):
                 is_written = await asyncio.to_thread(_write, ctx, run, writer, part)
         except Exception as error:
             what = {"server": writer.server, "error": type(error).__name__, "at": list_frames(error)}
@@ -69,7 +70,11 @@ async def _lease(ctx: Context, run: Run) -> PublicationPart | None:
     return await asyncio.to_thread(ctx.store.publication.lease, run.id, ttl=ttl, now=ctx.clock.wall())
 
 
-async def _renew(ctx: Context, part: PublicationPart) -> bool:
+async def _renew(ctx: Context, part: PublicationPart, until: float) -> bool:
+    """Renew the lease of a part; a thread that still writes it after `until` hangs, and another worker may write it."""
+    if ctx.clock.monotonic() > until:
+        ctx.log.error("publication_part_hangs", run=part.run, part=part.number)
+        return False
     ttl = ctx.settings.lease_ttl
     return await asyncio.to_thread(ctx.store.publication.renew, part, ttl=ttl, now=ctx.clock.wall())
 

@@ -239,6 +239,51 @@ def test_a_part_that_takes_longer_than_its_lease_is_written_once(
 
 
 @pytest.mark.usefixtures("all_events")
+def test_another_worker_writes_a_part_whose_thread_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: list[int]
+) -> None:
+    write, renew, clock = PartWriter.write, PublicationParts.renew, SteppingClock(NIGHT)
+    begun, hanging = list[int](), threading.Event()
+
+    def stepping(self: PublicationParts, part: PublicationPart, *, ttl: timedelta, now: datetime) -> bool:
+        held = renew(self, part, ttl=ttl, now=now)
+        if part.number == 0:
+            clock.step(SHORT / 3)
+        return held
+
+    def hang(self: PartWriter, part: PublicationPart) -> bool:
+        begun.append(part.number)
+        if begun == [0]:
+            hanging.wait(300)
+        return write(self, part)
+
+    async def main() -> None:
+        async with _scored(tmp_path, lease_ttl=SHORT, shard_time=2 * SHORT) as ctx:
+            ctx.clock = clock
+            await pipeline.begin_publication(ctx, ctx.store.list_runs()[0].run)
+            monkeypatch.setattr(PublicationParts, "renew", stepping)
+            monkeypatch.setattr(PartWriter, "write", hang)
+            first = asyncio.create_task(closing.publish_parts(ctx, RUN, Halt()))
+            while not begun:
+                await asyncio.sleep(0.01)
+            while not any(line["event"] == "publication_part_hangs" for line in logs):
+                await closing.publish_parts(ctx, RUN, Halt())
+                assert 0 not in written
+                await asyncio.sleep(0.01)
+            clock.step(SHORT)
+            await closing.publish_parts(ctx, RUN, Halt())
+            assert sorted(written) == [0, 1, 2, 3]
+            hanging.set()
+            await first
+            await closing.publish_run(ctx, RUN)
+            _check_published(ctx)
+
+    with capture_logs() as logs:
+        asyncio.run(asyncio.wait_for(main(), 300))
+    assert [line["part"] for line in logs if line["event"] == "results_of_lost_leases_refused"] == [0]
+
+
+@pytest.mark.usefixtures("all_events")
 def test_a_server_that_cannot_be_counted_is_named_and_holds_the_run_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
