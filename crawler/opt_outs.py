@@ -60,6 +60,11 @@ class OptOutList:
     def __len__(self) -> int:
         return sum(map(len, self._values.values()))
 
+    @property
+    def servers(self) -> frozenset[str]:
+        """The names, references and ids in the list."""
+        return frozenset(self._values[OptOutScope.SERVER])
+
     def why(self, server: Server) -> Absent | None:
         """Why a server is not contacted: an entry names it or the host of one of its addresses. None when it may be."""
         for name in (server.id, server.ref, server.name):

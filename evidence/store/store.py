@@ -87,6 +87,8 @@ class Store(DatabaseAccess):
     find_servers = read_method(lookup.find_servers)
     list_active_servers = read_method(lookup.list_active_servers)
     list_servers_by_host = read_method(lookup.list_servers_by_host)
+    list_hosts = read_method(lookup.list_hosts)
+    find_named_or_remote = read_method(lookup.find_named_or_remote)
     search_servers = read_method(lookup.search_servers)
     find_refs = read_method(lookup.find_refs)
 

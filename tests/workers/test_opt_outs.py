@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from evidence.model import Absent, Observed, Reason, Target, TargetType, Trigger
+from crawler.opt_outs import OptOutList
+from evidence.model import Absent, Observed, Reason, Run, Server, Target, TargetType, Trigger
 from evidence.store import OptOut, OptOutScope, Stage
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
@@ -24,12 +25,69 @@ from tests.workers.world import (
     ref,
 )
 from workers import embedded, pipeline
-from workers.opt_outs import load_opt_outs
+from workers.opt_outs import find_opted_out_servers, load_opt_outs
 from workers.retests import retest_requests
 from workers.retests.retest_requests import RetestRefusal, RetestRefused
 from workers.runs.options import RunOptions
 from workers.settings.environment import InvalidSetting
 from workers.stages import availability_samples
+
+ADDRESSES = (
+    "https://server-1.example/mcp",
+    "https://SERVER-1.example./mcp",
+    "https://a.server-1.example:8443/mcp",
+    "https://not-server-1.example/",
+    "https://b\u00fccher.example/",
+    "ht\ntps://server-1.example/mcp",
+    " https://server-1.example/mcp",
+    "https://user@server-1.example/",
+    "https://server-1.example.other.org/",
+    "https://other.org/server-1.example",
+    "https://{host}/mcp",
+    "not a url",
+    f"https://{'a' * 300}.server-1.example/",
+)
+LISTS = (
+    [],
+    ["server-1.example"],
+    ["host: server-1.example"],
+    ["b\u00fccher.example"],
+    ["host: a.server-1.example"],
+    ["server: io.example/server-2"],
+    ["server: https://other.org/server-1.example", "other.org"],
+)
+
+
+@pytest.mark.parametrize("entries", LISTS, ids=str)
+def test_the_database_rules_out_no_server_that_has_opted_out(tmp_path: Path, entries: list[str]) -> None:
+    remotes = [(one,) for one in ADDRESSES] + [("https://first.example/", one) for one in ADDRESSES]
+    refs = [
+        replace(
+            ref(number),
+            targets=tuple(Target(type=TargetType.STREAMABLE_HTTP, identifier=address) for address in addresses),
+        )
+        for number, addresses in enumerate(remotes)
+    ]
+    servers = [
+        Server(ref=f"remote:{number}", name=one.name, targets=one.targets, seen_in=("first",))
+        for number, one in enumerate(refs)
+    ]
+    servers.append(Server(ref="npm:plain", name="io.example/plain", targets=(), seen_in=("first",)))
+    listed = OptOutList.parse("\n".join(entries))
+
+    async def main() -> None:
+        async with context(tmp_path, World([])) as ctx:
+            (tmp_path / "out.txt").write_text("\n".join(entries))
+            settings = replace(ctx.settings, opt_outs=tmp_path / "out.txt")
+            ctx.store.add_run(Run(id="2026-1", trigger=Trigger.LOCAL, as_of=NIGHT, pins={}))
+            page = [(server, replace(ref(number), name=server.name)) for number, server in enumerate(servers)]
+            ctx.store.put_registry_page("2026-1", "first", page, cursor=None, done=True, at=NIGHT)
+            expected = {server.id for server in servers if listed.why(server)}
+            assert find_opted_out_servers(settings, ctx.store) == expected
+            assert bool(expected) == bool(entries)
+
+    asyncio.run(main())
+
 
 FIRST = RunOptions(registries=("first",), fresh=True)
 OUT = OptOut(scope=OptOutScope.HOST, value="server-1.example", at=NIGHT, who="ann", note="by mail")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evidence.model import Run, ServerId, Trigger
+from evidence.model import Run, Trigger
 from evidence.store import RunRow, RunState, Store
 from publish.datasets.export import ExportOrder, export_archive, export_snapshot
 from publish.datasets.rows.export_parts import ExportPlan, PartFolder, plan_export, remove_parts
@@ -27,7 +27,7 @@ from publish.datasets.snapshot.minisign import (
 from workers import schedule
 from workers.concurrency import Halt
 from workers.context import Context
-from workers.opt_outs import load_opt_outs
+from workers.opt_outs import find_opted_out_servers
 from workers.publication.snapshot_withdrawal import read_reopened_findings, withdraw_snapshots
 from workers.runs.pins import digest_pins
 from workers.settings.environment import InvalidSetting, Settings
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from workers.coordination.broker import TaskLock, TaskQueues
 
 _LOOK_BACK = 50
-_READ = 5_000
 
 
 async def write_current_snapshot(ctx: Context, task_lock: TaskLock, queues: TaskQueues) -> None:
@@ -104,21 +103,9 @@ def write_snapshot(
     A place with the suffix of an archive becomes one, others a folder. Rows come from `parts` if they were written.
     """
     key = load_signer(settings.datasets_key, password or settings.datasets_password.reveal)
-    signed = replace(
-        order, hidden=find_opted_out_servers(settings, store, order.run), signer=None if order.comparable else key
-    )
+    signed = replace(order, hidden=find_opted_out_servers(settings, store), signer=None if order.comparable else key)
     export = export_archive if place.suffix == ARCHIVE else export_snapshot
     return export(store, signed, place, parts or RowExporter(settings.store_url, settings.publish_processes))
-
-
-def find_opted_out_servers(settings: Settings, store: Store, run: str) -> frozenset[ServerId]:
-    """The servers of a run that have opted out; datasets do not contain them."""
-    opt_outs = load_opt_outs(settings, store)
-    if not opt_outs:
-        return frozenset()
-    planned = store.list_planned_servers(run)
-    parts = (planned[start : start + _READ] for start in range(0, len(planned), _READ))
-    return frozenset(server.id for part in parts for server in store.find_servers(part) if opt_outs.why(server))
 
 
 def load_signer(path: Path | None, password: Callable[[], str]) -> Signer | None:
@@ -164,7 +151,7 @@ def _add_snapshot(ctx: Context, row: RunRow, location: str, queues: TaskQueues) 
 
 def plan_parts(ctx: Context, run: Run) -> ExportPlan:
     """The parts of a run as it may be shown now: an opt-out or a finding that is made private again changes the key."""
-    hidden = find_opted_out_servers(ctx.settings, ctx.store, run.id)
+    hidden = find_opted_out_servers(ctx.settings, ctx.store)
     reopened = sorted(row.finding.id for row in read_reopened_findings(ctx.store, run.as_of))
     return plan_export(ctx.store, run.id, hidden=hidden, code=digest_pins(ctx.pins), reopened=reopened)
 

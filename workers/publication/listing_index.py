@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evidence.store import Store
 from publish.publication import listing_writer
-from workers.opt_outs import load_opt_outs
+from workers.opt_outs import find_opted_out_servers
 from workers.settings.environment import Settings
 
 
@@ -23,8 +23,5 @@ def ensure_listing_index(settings: Settings, store: Store) -> bool:
 
 
 def hide_opted_out(settings: Settings, store: Store) -> None:
-    """Hide exactly the listed servers that have opted out."""
-    asked = load_opt_outs(settings, store)
-    store.listing.set_hidden_servers(
-        [server.id for server in store.listing.read_all_servers() if asked.why(server)] if asked else []
-    )
+    """Hide exactly the servers that have opted out."""
+    store.listing.set_hidden_servers(find_opted_out_servers(settings, store))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, ScalarSelect, func, select
 
 from evidence.canonical import Json
-from evidence.model import Server, ServerId
+from evidence.model import ServerId
 from evidence.store.database import Database
 from evidence.store.errors import BadCursor
 from evidence.store.listing import hidden_servers, queries
@@ -166,18 +166,6 @@ class ListingIndex(DatabaseAccess):
         """Version and score of the newest version of a rubric in a run, for each server that the run scored."""
         with self._database.reading() as connection:
             return read_scores(connection, run, servers, rubric)
-
-    def read_all_servers(self) -> Iterator[Server]:
-        """Every server of the published run, hidden ones too, in the order of ids, read in batches."""
-        after = -1
-        while True:
-            with self._database.reading() as connection:
-                edition = self._shown(connection)
-                batch = [] if edition is None else queries.read_servers(connection, edition, after)
-            if not batch:
-                return
-            yield from (server for _, server in batch)
-            after = batch[-1][0]
 
     def set_hidden_servers(self, servers: Iterable[ServerId]) -> None:
         """Hide exactly these servers and those named by opt-outs; ids that are not stored are ignored."""

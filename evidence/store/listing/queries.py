@@ -22,7 +22,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from evidence.model import Server, ServerId
+from evidence.model import ServerId
 from evidence.store.errors import UnknownRubric
 from evidence.store.listing.facet_bits import find_wanted_bits
 from evidence.store.listing.ranks import (
@@ -162,14 +162,6 @@ def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[
     gated = (server.edition == edition.key, server.kind.in_(edition.kinds.gated()))
     shown = server.server_key.not_in(select(LISTING_HIDDEN.c.server_key))
     return [(row.id, row.seen) for row in connection.execute(query.where(*begins, *gated, shown).order_by(SERVER.c.id))]
-
-
-def read_servers(connection: Connection, edition: Edition, after: int) -> list[tuple[int, Server]]:
-    """The next servers of an edition after a place, hidden ones too, each with its place."""
-    query = (
-        select_servers(edition).where(LISTING_SERVER.c.place > after).order_by(LISTING_SERVER.c.place).limit(COUNTED)
-    )
-    return [(row.place, server_from_row(row)) for row in connection.execute(query)]
 
 
 def select_servers(edition: Edition) -> Select[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, Row, func, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, literal, or_, select, tuple_
 
 from evidence.model import Server, ServerId, ServerRef, Status, server_id
 from evidence.store.blobs import read_blobs
@@ -54,6 +54,32 @@ def list_servers_by_host(
     if alone:
         query = query.where(SERVER.c.host == host)
     return [(row.key, server_from_row(row)) for row in connection.execute(query)]
+
+
+def list_hosts(connection: Connection) -> list[str]:
+    """The hosts by which the stored servers are planned, each once; of a server with several remotes, the first."""
+    return list(connection.scalars(select(SERVER.c.host).distinct()))
+
+
+def find_named_or_remote(connection: Connection, names: Sequence[str], hosts: Sequence[str]) -> list[Server]:
+    """Servers that have one of the names as id, ref or name, those of the hosts, and those that may have other hosts.
+
+    The last ones have more than one URL, one whose host is unknown, or a text with escapes, such as a foreign letter.
+    """
+    ids = {one for name in names for one in _possible_ids(name)}
+    has_url = SERVER.c.targets.contains("//")
+    may_have_others = or_(
+        SERVER.c.targets.like("%//%//%"),
+        SERVER.c.targets.contains("\\", autoescape=True),
+        and_(SERVER.c.host == "", has_url),
+    )
+    found: dict[ServerId, Server] = {}
+    for column, values in ((SERVER.c.id, ids), (SERVER.c.name, names), (SERVER.c.host, hosts)):
+        for batch in split_batches(sorted(values)):
+            rows = connection.execute(select(SERVER).where(matches_any(column)), {KEYS: batch})
+            found |= {row.id: server_from_row(row) for row in rows}
+    rows = connection.execute(select(SERVER).where(may_have_others))
+    return list((found | {row.id: server_from_row(row) for row in rows}).values())
 
 
 def search_servers(connection: Connection, text: str, limit: int = 20) -> list[Server]:
