@@ -14,11 +14,11 @@ from evidence.store import RunRow, Store, UnknownRun, open_store
 from publish.datasets.format.methodology import is_current_code
 from publish.datasets.format.table_files import PackedBlock, encode_block, pack_block
 from publish.datasets.format.tables import SERVERS, TABLES
+from publish.datasets.rows.rule_outcomes import assess_publicly
 from publish.datasets.rows.server_rows import make_server_rows
 from publish.datasets.snapshot.source_counts import KindCounts, SourceCounts
 from publish.publication.export_workers import read_worker_pages, write_pages
 from publish.views.public_servers import BATCH_SIZE, PublicServer, read_public_servers
-from scoring.engine.assess import assess_dossier
 
 SERVERS_PER_WORKER: Final = 500
 """Servers for each process: its start costs as much as about a hundred servers."""
@@ -98,7 +98,7 @@ def _page(servers: Iterable[PublicServer], run: Run, *, comparable: bool) -> Exp
     seen = SourceCounts()
     for server in servers:
         _look(server, seen)
-        assessment = assess_dossier(server.dossier) if judged else None
+        assessment = assess_publicly(server.dossier) if judged else None
         for name, found in make_server_rows(server, assessment, run.id).items():
             rows[name] += found
     encoded = {table.name: encode_block(table, rows[table.name], comparable=comparable) for table in TABLES}

@@ -7,15 +7,21 @@ from functools import cache
 from typing import Any
 
 from evidence.canonical import canonical_json
-from evidence.model import Absent, Reason, ServerId
+from evidence.model import Absent, Dossier, Reason, ServerId
 from publish.datasets.format.columns import Row
 from publish.datasets.format.tables import RUN
 from publish.disclosure import private_rule_ids
 from scoring.engine import catalogue
+from scoring.engine.assess import ask_questions
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rule import discover_rules
 from scoring.engine.walk import Pages
 from scoring.results.outcome import NotMeasured, Outcome
+
+
+def assess_publicly(dossier: Dossier) -> Assessment:
+    """The outcomes of the public questions only, which are all that rows of outcomes need."""
+    return ask_questions(dossier, _list_questions())
 
 
 def make_outcome_rows(server: ServerId, run: str, assessment: Assessment) -> Iterator[Row]:
@@ -39,6 +45,11 @@ def list_public_questions() -> tuple[tuple[Question, str, str], ...]:
         for question in sorted(catalogue.list_questions(), key=lambda one: (one.rule, one.params, one.pages))
         if question.rule not in private_rule_ids()
     )
+
+
+@cache
+def _list_questions() -> tuple[Question, ...]:
+    return tuple(question for question, _, _ in list_public_questions())
 
 
 @cache
