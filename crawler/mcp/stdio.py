@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from crawler.http.connection import TIME_OVER
@@ -20,6 +21,7 @@ LINE_BYTES: Final = 4 * 1024 * 1024
 TOTAL_BYTES: Final = 16 * 1024 * 1024
 _LINES: Final = 20_000
 _READ: Final = 64 * 1024
+_LATE_SECONDS: Final = 0.25  # seconds for an answer that is late behind the one to the next request
 _STOPPING: Final[set[asyncio.Future[ProcessExit]]] = set()  # keeps references, which the event loop does not
 _UNSUPPORTED: Final[Mapping[str, Json]] = {"code": -32601, "message": "This client has no capabilities"}
 
@@ -122,6 +124,26 @@ class StdioChannel:
             failure = error
         return Reply(self._record(label, body, began, failure), answer)
 
+    async def send_malformed(self, label: str, body: bytes, *, seconds: float) -> Reply:
+        """Write a line that need not be answered and then a ping, and read lines until both are answered.
+
+        A process reads in order: once it has answered the ping, no other answer is expected. The ping is not recorded.
+        """
+        began, number = self._loop.time(), self._number
+        found: list[jsonrpc.RpcAnswer] = []
+        failure: WireFailure | None = None
+        try:
+            async with asyncio.timeout_at(min(began + seconds, self._end)) as waiting:
+                await self._write(body)
+                with suppress(Unreachable):  # it may have answered before it ended
+                    await self._write(jsonrpc.encode_request(self.next_id(), "ping", {}))
+                await self._read_past_ping(number, found, waiting)
+        except TimeoutError:
+            failure = None if found else self._explain_delay(seconds, began)
+        except WireFailure as error:
+            failure = None if found else error
+        return Reply(self._record(label, body, began, failure), found[0] if found else None)
+
     async def send_notification(self, method: str) -> None:
         began = self._loop.time()
         body = jsonrpc.encode_notification(method)
@@ -180,6 +202,23 @@ class StdioChannel:
                 return answer
             for message in messages:
                 await self._serve(message)
+
+    async def _read_past_ping(self, number: int, found: list[jsonrpc.RpcAnswer], waiting: asyncio.Timeout) -> None:
+        """Read lines until the ping is answered, and a moment longer while nothing is `found` for request `number`."""
+        others: list[bytes] = []
+        is_read = False
+        while not (is_read and found):
+            at, line = await self._next_line()
+            messages = _messages(line)
+            if any(message.answer and str(message.id) == str(self._number) for message in messages):
+                is_read, self._received = True, others
+                waiting.reschedule(min(waiting.when() or at, self._loop.time() + _LATE_SECONDS))
+                continue
+            others.append(line + b"\n")
+            self._store_line(line, messages)
+            if not found and (answer := jsonrpc.pick_answer(messages, number, spent=number - 1)):
+                found.append(answer)
+                self._answered = at
 
     def _store_line(self, line: bytes, messages: Sequence[jsonrpc.RpcMessage]) -> None:
         """Store a line as pieces; one that is not a JSON-RPC message becomes a text."""

@@ -179,10 +179,9 @@ class StdioQuestions:
         async def send(asked: Inquiry) -> Reply:
             if channel is None:
                 raise AssertionError("an interview without time asks nothing")
-            seconds = _WAITS.get(asked.step, most)
-            return await channel.send_raw(
-                asked.label, asked.body, seconds=min(seconds, self._probe.limits.stdio_answer)
-            )
+            seconds = min(_WAITS.get(asked.step, most), self._probe.limits.stdio_answer)
+            send = channel.send_malformed if asked.step == MALFORMED else channel.send_raw
+            return await send(asked.label, asked.body, seconds=seconds)
 
         return await interview.ask(connection, inquiry, send)
 
