@@ -67,6 +67,8 @@ class StdioProbe(Probe):
         async with processes.started(self.transcript) as first:
             if isinstance(first, Absent):
                 return first
+            if self.options.is_full:
+                processes.start_ahead(1)  # every era needs another one, which then starts on the other core
             self.runtime, start = first.runtime, ProcessStart.from_launch(target, first.facts)
             self.notes |= start.notes
             content = await self._open_and_list(target, first, processes)
