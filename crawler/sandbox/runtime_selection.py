@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -101,10 +103,10 @@ async def open_engine_runtime(name: str, cache_dir: Path, environ: Mapping[str, 
     return await open_container_runtime(find_engine(EngineFlavour(name), environ), cache_dir)
 
 
-async def verify_runtime(runtime: Runtime, cache_dir: Path, root: Path) -> None:
+async def verify_runtime(runtime: Runtime, cache_dir: Path, root: Path, trial: Sequence[str] = TRIAL) -> None:
     """Test a runtime with a command that prints one word; raises SandboxError with its error otherwise."""
     async with claim_slot(cache_dir) as identity:
-        started = await runtime.start(Box(root=root, binds=(), limits=RUN), TRIAL, identity)
+        started = await runtime.start(Box(root=root, binds=(), limits=RUN), trial, identity)
         output = b""
         try:
             while len(output) < len(b"contained\n") and (data := await started.read(64)):
@@ -124,7 +126,14 @@ def _gvisor() -> Availability:
     version = _output_of([str(_program("runsc")), "--version"], {})
     if version is None or not version.startswith("runsc"):
         return Availability(False, "runsc does not say its version", "install it again")
-    return Availability(True, detail=version.splitlines()[0])
+    detail = version.splitlines()[0]
+    try:
+        with tempfile.TemporaryDirectory() as folder:  # runsc may not work with this kernel
+            trial = verify_runtime(Gvisor(_program("runsc")), Path(folder), Path("/"), ("/bin/echo", "contained"))
+            asyncio.run(trial)
+    except SandboxError as error:
+        return Availability(False, f"{error}; {detail}", "choose another runtime, or install another runsc")
+    return Availability(True, detail=detail)
 
 
 def _podman(environ: Mapping[str, str]) -> Availability:

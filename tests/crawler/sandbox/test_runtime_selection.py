@@ -91,6 +91,19 @@ def test_a_podman_that_cannot_limit_is_not_used(
     assert bool(found.fix) is not ok
 
 
+@pytest.mark.sandbox
+def test_a_gvisor_that_starts_nothing_here_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "runsc"
+    program.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo "runsc version 0.1"\necho "no" >&2; exit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", str(tmp_path))
+    found = check_runtime("gvisor", {})
+    assert not found.ok
+    assert found.why.startswith("gvisor cannot start anything here")
+    assert found.why.endswith("runsc version 0.1")
+    assert found.fix
+
+
 def test_what_is_missing_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", "/nonexistent")
     monkeypatch.setattr("crawler.sandbox.availability.PATHS", "/nonexistent")
