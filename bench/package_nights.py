@@ -1,6 +1,6 @@
 """Nightly runs over real packages: processor seconds, outcomes and disk of each night, as a crawl does them.
 
-    python -m bench.package_nights FOLDER [--nights N] [--changed SHARE] [--only TEXT ...] [--env NAME=VALUE ...]
+    python -m bench.package_nights FOLDER [--nights N] [--changed SHARE] [--count N] [--env NAME=VALUE ...]
 
 The packages of `packages.json` become a registry in FOLDER, and `hallmark run` reads it once for each night, with a
 database and a cache of its own there. Between two nights everything that the cache remembers ages by a day. From the
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.package_costs import count_together
-from bench.packages import declared, name_of
+from bench.packages import declared
 
 SEED: Final = "hallmark-package-nights"
 DAY: Final = timedelta(days=1, minutes=1)
@@ -52,10 +52,11 @@ def main() -> None:
     parser.add_argument("--nights", type=int, default=8)
     parser.add_argument("--first", type=int, default=0, help="the number of the first night, to go on in a folder")
     parser.add_argument("--changed", type=float, default=0.05)
-    parser.add_argument("--only", nargs="*", default=[], help="packages whose name contains one of these texts")
+    parser.add_argument("--count", type=int, help="so many packages, evenly from the list")
     parser.add_argument("--env", nargs="*", default=[], metavar="NAME=VALUE", help="further settings")
     options = parser.parse_args()
-    entries = [entry for entry in declared() if not options.only or any(t in name_of(entry) for t in options.only)]
+    entries = declared()
+    entries = entries[:: len(entries) // (options.count or len(entries))][: options.count]
     environment = SETTINGS | dict(one.split("=", 1) for one in options.env)
     usage = count_together()
     print("|night|changed|outcomes|CPU s|a package|s|cores|layers, MB|database, MB|", "|--:" * 9 + "|", sep="\n")
