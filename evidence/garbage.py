@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 _YOUNG: Final = 50_000
@@ -14,6 +16,21 @@ _M_TRIM_THRESHOLD: Final = -1
 
 def collect_garbage_rarely() -> None:
     gc.set_threshold(_YOUNG)
+
+
+@contextmanager
+def keep_imported() -> Iterator[None]:
+    """Collect no garbage while the block imports modules, and never look through their objects later: they live as
+    long as the process.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
 
 
 def return_freed_memory() -> None:

@@ -42,7 +42,7 @@ def build_raw_words(expression: str, needs: str = "") -> Words:
 
 def _expression(entry: str) -> str:
     parts = {" _ ": rf"\s{_SOME}", "*": _ENDING, "~": r"[\s-]?", " ": r"\s"}
-    return re.sub(r" _ |[*~ ]|.", lambda found: parts.get(found[0]) or re.escape(found[0]), entry)
+    return re.sub(r" _ |[*~ ]|\W", lambda found: parts.get(found[0]) or re.escape(found[0]), entry)
 
 
 def _fixed(entry: str) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from evidence.garbage import keep_imported
 from workers.cli.measure.scan_options import FailOn, Format
 from workers.cli.options import ANY_PATH, rubric_option
 
@@ -168,7 +169,8 @@ def scan(
     --fail-under a score is too low or has too little evidence, or --fail-on refuses a check or a finding, 130
     interrupted.
     """
-    from workers.cli.measure.scan import run_scan
+    with keep_imported():
+        from workers.cli.measure.scan import run_scan
 
     run_scan(
         command=ctx.meta.get(_COMMAND),
