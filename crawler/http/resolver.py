@@ -6,11 +6,12 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Sequence
-from typing import Protocol
-
-import aiodns
+from typing import TYPE_CHECKING, Protocol
 
 from crawler.http.failures import Unreachable
+
+if TYPE_CHECKING:
+    import aiodns
 
 
 class Resolver(Protocol):
@@ -41,6 +42,8 @@ class DnsResolver:
 
     async def resolve(self, host: str) -> Sequence[str]:
         """The addresses in the order of c-ares (RFC 6724)."""
+        import aiodns  # noqa: PLC0415  only for names: many commands resolve none
+
         loop = asyncio.get_running_loop()
         if self._resolver is None or self._loop is not loop:
             self._resolver, self._loop = aiodns.DNSResolver(), loop

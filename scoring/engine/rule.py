@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -31,6 +32,7 @@ Fix: TypeAlias = tuple[Scope, Scope] | Snippet
 SPECIFICATION = "https://modelcontextprotocol.io/specification"
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
+_MODULE: Final = re.compile(r"(?!__init__)\w+\.py")
 _REMEDY_LENGTHS: Final = (40, 220)
 
 
@@ -206,10 +208,11 @@ def _decide_at_the_end(answers: Iterator[Answer], conversation: Conversation) ->
 
 
 def _list_module_names(package: str) -> Iterator[str]:
-    path = importlib.import_module(package).__path__
-    for module in pkgutil.walk_packages(path, prefix=f"{package}."):
-        if not module.ispkg:
-            yield module.name
+    """The modules below a package. `pkgutil` takes several times as long for the folders of all rules."""
+    for root in importlib.import_module(package).__path__:
+        for folder, _, files in os.walk(root):
+            parents = Path(folder).relative_to(root).parts
+            yield from (".".join((package, *parents, name[:-3])) for name in files if _MODULE.fullmatch(name))
 
 
 def _read_params(rule_id: str, judge: Judge) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import importlib
 from typing import Final
 
 _OF_PROBES: Final = (
+    "aiodns",
     "crawler.collectors.protocol.stdio.start_attempts",
     "crawler.collectors.protocol.trials.tool_trials",
 )

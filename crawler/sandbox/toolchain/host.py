@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import re
 import shutil
@@ -66,16 +65,20 @@ def find_uv_binary() -> Path:
 
 def installed_version(distribution: str) -> str:
     """The version of a package in our own environment."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  takes 10 ms, and few commands need it
+
     try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
+        return version(distribution)
+    except PackageNotFoundError:
         raise SandboxError(f"the package {distribution} is not installed; install it next to hallmark") from None
 
 
 def find_installed_file(distribution: str, suffix: str) -> Path:
     """The file of a package in our own environment."""
+    from importlib.metadata import files  # noqa: PLC0415
+
     installed_version(distribution)
-    for file in importlib.metadata.files(distribution) or ():
+    for file in files(distribution) or ():
         path = Path(str(file.locate()))
         if str(file).endswith(suffix) and path.is_file():
             return path.resolve()
