@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,10 +46,22 @@ def test_every_expression_of_the_product_is_valid() -> None:
         for path in sorted((ROOT / package).rglob("*.py"))
         if "compile_on_use(" in path.read_text()
     ]
-    for module in modules:
-        importlib.import_module(module)
-    patterns = [each for each in gc.get_objects() if isinstance(each, PatternOnUse)]
+    patterns = [
+        pattern
+        for module in modules
+        for pattern in _list_patterns(list(vars(importlib.import_module(module)).values()))
+    ]
     assert len(modules) > 30
     assert len(patterns) > 100
     for pattern in patterns:
         re.compile(pattern._expression, pattern._flags)
+
+
+def _list_patterns(value: object) -> Iterator[PatternOnUse]:
+    if isinstance(value, PatternOnUse):
+        yield value
+    elif isinstance(value, dict):
+        yield from _list_patterns([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _list_patterns(each)

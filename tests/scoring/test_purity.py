@@ -18,7 +18,7 @@ from scoring.engine.assess import assess_dossier
 from tests.dossiers import captures, cases, recorded
 
 dossiers = [*captures().values(), *cases().values(), *recorded().values()]
-catalogue.list_questions(); catalogue.pinned_versions()
+catalogue.list_questions(); catalogue.pinned_versions(); receipt._decoder()  # made once, of our own code
 FORBIDDEN = ("open", "socket.", "subprocess.", "sqlite3.", "os.", "shutil.", "urllib.", "import", "exec", "compile")
 touched = []
 sys.addaudithook(lambda event, args: touched.append((event, str(args)[:80])) if event.startswith(FORBIDDEN) else None)

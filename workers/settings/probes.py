@@ -41,7 +41,7 @@ class ProbeSettings(FleetSettings, frozen=True, kw_only=True):
     retest_cooldown: Annotated[timedelta, "Time between two re-tests of one server."] = timedelta(hours=1)
     retest_owner_cooldown: Annotated[timedelta, "The same for its proven maintainer."] = timedelta(minutes=10)
     retests_per_client: Annotated[int, Meta(ge=1), "Re-tests per client in 24 hours."] = 10
-    retests_at_once: Annotated[int, Meta(ge=1, le=1000), "Re-tests at once."] = 20
+    retests_at_once: Annotated[int, Meta(ge=1, le=1000), "Re-tests at the same time."] = 20
     full_probes_at_once: Annotated[
         int, Meta(ge=0, le=1000), "Full probes after re-tests at the same time. 0: the next run makes them."
     ] = 2
