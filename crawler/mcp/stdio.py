@@ -22,6 +22,7 @@ TOTAL_BYTES: Final = 16 * 1024 * 1024
 _LINES: Final = 20_000
 _READ: Final = 64 * 1024
 _LATE_SECONDS: Final = 0.25  # seconds for an answer that is late behind the one to the next request
+_PASSED_OVER: Final = "no answer, but one to the ping after it"
 _STOPPING: Final[set[asyncio.Future[ProcessExit]]] = set()  # keeps references, which the event loop does not
 _UNSUPPORTED: Final[Mapping[str, Json]] = {"code": -32601, "message": "This client has no capabilities"}
 
@@ -130,16 +131,19 @@ class StdioChannel:
         A process reads in order: once it has answered the ping, no other answer is expected. The ping is not recorded.
         """
         began, number = self._loop.time(), self._number
+        end = min(began + seconds, self._end)
         found: list[jsonrpc.RpcAnswer] = []
         failure: WireFailure | None = None
         try:
-            async with asyncio.timeout_at(min(began + seconds, self._end)) as waiting:
+            async with asyncio.timeout_at(end) as waiting:
                 await self._write(body)
                 with suppress(Unreachable):  # it may have answered before it ended
                     await self._write(jsonrpc.encode_request(self.next_id(), "ping", {}))
                 await self._read_past_ping(number, found, waiting)
         except TimeoutError:
-            failure = None if found else self._explain_delay(seconds, began)
+            is_past_ping = waiting.when() != end
+            late = TimedOut(_PASSED_OVER) if is_past_ping else self._explain_delay(seconds, began)
+            failure = None if found else late
         except WireFailure as error:
             failure = None if found else error
         return Reply(self._record(label, body, began, failure), found[0] if found else None)

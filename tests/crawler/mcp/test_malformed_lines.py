@@ -68,6 +68,7 @@ def test_a_process_that_answers_the_next_request_is_waited_for_no_longer() -> No
     assert reply.answer is None
     assert exchange.failure is not None
     assert (exchange.failure.reason.value, exchange.received, exchange.body) == ("timeout", (), b"")
+    assert exchange.failure.detail == "no answer, but one to the ping after it"
     assert seconds < 10
 
 
