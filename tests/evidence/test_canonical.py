@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -211,6 +212,23 @@ def test_depth_is_bounded_and_brackets_in_strings_do_not_count() -> None:
     parse_json(json.dumps(["[{" * 400, '\\"' + "[" * 300]).encode())
     with pytest.raises(NotJson, match="deep"):
         parse_json(b"[" + at_the_limit + b"]")
+
+
+@pytest.mark.parametrize("part", [b"[1],", b'[""],', b'{"a":1},'])
+def test_the_depth_of_many_small_values_takes_a_few_times_the_text(part: bytes) -> None:
+    data = b"[" + part * 100_000 + b"1]"
+    tracemalloc.start()
+    check_bounds(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * len(data)
+
+
+def test_brackets_count_behind_any_number_of_strings() -> None:
+    strings = b'"[\\"",' * 3_000
+    check_bounds(b"[" + strings + b"[" * (MAX_DEPTH - 1))
+    with pytest.raises(NotJson, match="deep"):
+        check_bounds(b"[" + strings + b"[" * MAX_DEPTH)
 
 
 def test_a_number_of_400_000_digits_is_refused_before_it_is_converted() -> None:
