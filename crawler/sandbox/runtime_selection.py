@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -109,8 +110,10 @@ async def verify_runtime(runtime: Runtime, cache_dir: Path, root: Path, trial: S
         started = await runtime.start(Box(root=root, binds=(), limits=RUN), trial, identity)
         output = b""
         try:
-            while len(output) < len(b"contained\n") and (data := await started.read(64)):
-                output += data
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_TIMEOUT):
+                    while len(output) < len(b"contained\n") and (data := await started.read(64)):
+                        output += data
         finally:
             end = await started.stop()
     if output != b"contained\n":

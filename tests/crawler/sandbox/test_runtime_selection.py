@@ -7,24 +7,46 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Self, cast, get_args, get_type_hints
 
 import pytest
 
+from crawler.launcher import ProcessExit
 from crawler.sandbox import open_sandbox
 from crawler.sandbox.availability import Availability
 from crawler.sandbox.engines.engine import FORWARDED_VARIABLES
+from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.runtime import Runtime
 from crawler.sandbox.runtime_selection import (
     RUNTIMES,
     check_runtime,
     check_runtimes,
     choose_image_engine,
     choose_runtime,
+    verify_runtime,
 )
 from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.driving import NOON
 from workers.settings.environment import Settings, read_tool_environment
+
+
+class Silent:
+    """A runtime whose processes write nothing and do not end, and such a process."""
+
+    name = "silent"
+    is_stopped = False
+
+    async def start(self, *_: object) -> Self:
+        return self
+
+    async def read(self, _size: int) -> bytes:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def stop(self) -> ProcessExit:
+        self.is_stopped = True
+        return ProcessExit(code=None, stderr="")
 
 
 def having(*names: str) -> Callable[[str], Availability]:
@@ -102,6 +124,14 @@ def test_a_gvisor_that_starts_nothing_here_is_not_used(monkeypatch: pytest.Monke
     assert found.why.startswith("gvisor cannot start anything here")
     assert found.why.endswith("runsc version 0.1")
     assert found.fix
+
+
+def test_a_runtime_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("crawler.sandbox.runtime_selection._TIMEOUT", 0.05)
+    runtime = Silent()
+    with pytest.raises(SandboxError, match="silent cannot start anything here"):
+        asyncio.run(asyncio.wait_for(verify_runtime(cast("Runtime", runtime), tmp_path, Path("/")), 60))
+    assert runtime.is_stopped
 
 
 def test_what_is_missing_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
