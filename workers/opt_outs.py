@@ -23,7 +23,7 @@ def find_opted_out_servers(settings: Settings, store: Store) -> frozenset[Server
     asked = load_opt_outs(settings, store)
     if not asked:
         return frozenset()
-    hosts = [host for host in store.list_hosts() if asked.explain_host(host.rstrip("."))]
+    hosts = [host for host in store.list_hosts() if asked.explain_host(host.strip().rstrip("."))]
     found = store.find_named_or_remote(sorted(asked.servers), hosts)
     return frozenset(server.id for server in found if asked.why(server))
 

@@ -40,6 +40,7 @@ ADDRESSES = (
     "https://b\u00fccher.example/",
     "ht\ntps://server-1.example/mcp",
     " https://server-1.example/mcp",
+    "https://server-1.example. ",
     "https://user@server-1.example/",
     "https://server-1.example.other.org/",
     "https://other.org/server-1.example",
