@@ -90,7 +90,7 @@ class PartFolder:
             place = f"{self._folder}/{number}"
             try:
                 with self._files.open(place, "rb") as file:
-                    yield from read_part(file)
+                    yield from read_part(file, len(self._plan.list_batches(number)))
             except DamagedPart:
                 self._files.rm(place)
                 raise

@@ -6,6 +6,7 @@ A part may come from a place that others can write to, so its form is data only.
 from __future__ import annotations
 
 import struct
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Final
@@ -19,12 +20,14 @@ from publish.datasets.format.tables import TABLES_BY_NAME
 from publish.datasets.rows.export_workers import ExportedBatch
 from publish.datasets.snapshot.source_counts import KindCounts, SourceCounts
 
-_SIZE: Final = struct.Struct(">Q")
+_HEAD: Final = struct.Struct(">QI")
+"""Size and checksum of a batch."""
+
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 class DamagedPart(ValueError):
-    """A file that ends early or is no part of an export."""
+    """A file that is not as it was written, or is no part of an export."""
 
 
 class _Block(Struct, frozen=True):
@@ -48,29 +51,33 @@ _DECODER: Final = msgspec.msgpack.Decoder(_Batch)
 
 
 def write_part(batches: Iterable[ExportedBatch], out: IO[bytes]) -> None:
-    """Write the batches of a part one after the other, each after its size, and a size of 0 at the end."""
+    """Write the batches of a part one after the other, each after its size and checksum."""
     for batch in batches:
         data = msgspec.msgpack.encode(_describe(batch))
-        out.write(_SIZE.pack(len(data)))
+        out.write(_HEAD.pack(len(data), zlib.crc32(data)))
         out.write(data)
-    out.write(_SIZE.pack(0))
 
 
-def read_part(file: IO[bytes]) -> Iterator[ExportedBatch]:
-    """The batches of a part; raise DamagedPart."""
-    while size := _read_size(file):
-        data = file.read(size)
+def read_part(file: IO[bytes], batches: int) -> Iterator[ExportedBatch]:
+    """The batches of a part, which has so many; raise DamagedPart."""
+    for _ in range(batches):
+        data = _read_batch(file)
         try:
-            yield _restore(_DECODER.decode(data))
-        except (msgspec.DecodeError, pa.ArrowException, KeyError) as error:
-            raise DamagedPart(f"a batch of {size} bytes expected: {type(error).__name__}: {error}") from error
+            batch = _restore(_DECODER.decode(data))
+        except (msgspec.DecodeError, pa.ArrowException, OSError, StopIteration, KeyError) as error:
+            raise DamagedPart(f"a batch of {len(data)} bytes expected: {type(error).__name__}: {error}") from error
+        yield batch
 
 
-def _read_size(file: IO[bytes]) -> int:
-    head = file.read(_SIZE.size)
-    if len(head) < _SIZE.size:
-        raise DamagedPart("the file of a part ends early")
-    return int(_SIZE.unpack(head)[0])
+def _read_batch(file: IO[bytes]) -> bytes:
+    try:
+        size, checksum = _HEAD.unpack(file.read(_HEAD.size))
+        data = file.read(size)
+    except (struct.error, OverflowError, MemoryError) as error:
+        raise DamagedPart(f"no batch begins here: {type(error).__name__}") from error
+    if len(data) != size or zlib.crc32(data) != checksum:
+        raise DamagedPart(f"a batch of {size} bytes is damaged")
+    return data
 
 
 def _describe(batch: ExportedBatch) -> _Batch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -183,10 +183,20 @@ def test_an_opt_out_while_parts_are_joined_withdraws_the_snapshot(
     assert list_snapshots(parted.settings.datasets) == ()
 
 
-def test_a_damaged_part_is_written_again(parted: Context, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda data: data[:-20], id="shorter"),
+        pytest.param(lambda data: b"", id="empty"),
+        pytest.param(lambda data: bytes(len(data)), id="zeros, as after a power failure"),
+        pytest.param(lambda data: b"\xff" * 8 + data[8:], id="a size that no memory has"),
+        pytest.param(lambda data: data[:-100] + bytes([data[-100] ^ 1]) + data[-99:], id="one bit"),
+    ],
+)
+def test_a_damaged_part_is_written_again(parted: Context, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     write_parts(parted)
     part = next(path for path in (tmp_path / "place").glob(".*.parts/*") if path.name == "1")
-    part.write_bytes(part.read_bytes()[:-20])
+    part.write_bytes(damage(part.read_bytes()))
     with pytest.raises(DamagedPart):
         keep(parted)
     assert list_snapshots(parted.settings.datasets) == ()
