@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from email.errors import MessageError
 from email.parser import BytesHeaderParser
 from email.policy import compat32
@@ -29,7 +29,7 @@ _DIST_INFO: Final = ".dist-info"
 _PRINTABLE: Final = compile_on_use(r"[^\x00-\x20\x7f-\x9f\ud800-\udfff]{1,256}")
 _PLAIN_PATH: Final = compile_on_use(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NEEDS: Final = ("dependencies", "optionalDependencies", "peerDependencies")
-_SPECIFIERS: Final = compile_on_use(r"\s*(?:\[[^\]]*\])?\s*\(?([\w\s.*<>=!~,+-]*?)\)?\s*")
+_SPECIFIERS: Final = compile_on_use(r"(?:\[[^\]]*+\])?\s*+\(?([\w\s.*<>=!~,+-]*+)\)?")
 _REQUIRED: Final = compile_on_use(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirement begins with the name
 
 
@@ -261,7 +261,7 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
         name = normalise_pypi_name(str(message["Name"] or "").strip())
         version = _word(str(message["Version"] or "").strip())
         texts = (str(text) for text in message.get_all("Requires-Dist", []))
-        needs = dict(_requirement(match[0], text) for text in texts if (match := _REQUIRED.match(text)))
+        needs = _read_needs(texts)
     except (MessageError, UnusableAddress, ValueError, LookupError):
         name, version, needs = "", None, {}
     if version is None:
@@ -270,12 +270,21 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
     return _Headers(canonicalize_name(name), version, needs)
 
 
-def _requirement(name: str, text: str) -> tuple[str, str]:
-    """The name and the range of a requirement; `?` for a range that depends on an extra or the machine."""
-    declared, condition, _ = text[len(name) :].partition(";")
-    found = _SPECIFIERS.fullmatch(declared)
-    known = found is not None and not (condition and found[1])
-    return canonicalize_name(name), found[1] if found and known else "?"
+def _read_needs(requirements: Iterable[str]) -> dict[str, str]:
+    """The names of required packages, each with its ranges from all requirements."""
+    found: dict[str, list[str]] = {}
+    for text in requirements:
+        if match := _REQUIRED.match(text):
+            found.setdefault(canonicalize_name(match[0]), []).append(_read_range(text[match.end() :]))
+    return {name: ",".join(filter(None, ranges)) for name, ranges in found.items()}
+
+
+def _read_range(text: str) -> str:
+    """The range of a requirement after its name; `?` for one that depends on an extra or the machine."""
+    declared, condition, _ = text.partition(";")
+    found = _SPECIFIERS.fullmatch(declared.strip())
+    known = found is not None and not (condition and found[1].strip())
+    return found[1].strip() if found and known else "?"
 
 
 def _find_python_ranges(needs: Mapping[str, Mapping[str, Json]]) -> Mapping[str, tuple[tuple[str, str], ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -81,6 +82,23 @@ def test_python_packages_have_the_ranges_that_they_must_suit(tmp_path: Path) -> 
         "d": (("", ""),),
         "e": (),
     }
+
+
+def test_a_second_requirement_of_a_python_package_takes_no_range_away(tmp_path: Path) -> None:
+    wheel(tmp_path, "top", "1.0", "a<2", "a[x]; extra == 'x'", "b>1", "b<3; python_version < '3.9'")
+    wheel(tmp_path, "a", "1.5")
+    wheel(tmp_path, "b", "2.0")
+    found = read_tree(tmp_path, TargetType.PYPI, "top", "1.0")
+    assert {one.name: one.ranges for one in found.packages} == {"a": (("", "<2"),), "b": ()}
+
+
+@pytest.mark.parametrize("end", ["(x", "^", ") ^"])
+def test_a_hostile_requirement_costs_little(tmp_path: Path, end: str) -> None:
+    wheel(tmp_path, "top", "1.0", *(f"a{' ' * 800}{end}" for _ in range(10)))
+    wheel(tmp_path, "a", "1.5")
+    began = time.process_time()
+    assert len(read_tree(tmp_path, TargetType.PYPI, "top", "1.0").packages) == 1
+    assert time.process_time() - began < 1
 
 
 def test_a_tree_that_is_not_read_completely_has_no_ranges(tmp_path: Path) -> None:
