@@ -222,13 +222,18 @@ def merge_ranges(one: tuple[tuple[str, str], ...], other: tuple[tuple[str, str],
 
 
 def bound_ranges(ranges: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Each range once, with the first package that declares it; none when there are too many, or one is no range."""
+    """Each range once, with the first package that declares it; none if there are too many or one is not plain."""
     first: dict[str, str] = {}
     for package, declared in sorted(ranges):
         first.setdefault(declared, package)
-    if len(first) > MAX_RANGES or any(len(each) > MAX_TEXT or not _RANGE.fullmatch(each) for each in first):
+    if len(first) > MAX_RANGES or not all(_is_plain(package, declared) for declared, package in first.items()):
         return ()
     return tuple(sorted((package, declared) for declared, package in first.items()))
+
+
+def _is_plain(package: str, declared: str) -> bool:
+    is_short = len(package) <= MAX_TEXT and len(declared) <= MAX_TEXT
+    return is_short and not _BAD_NAME.search(package) and _RANGE.fullmatch(declared) is not None
 
 
 def _shortened(faults: list[Fault]) -> Iterator[Fault]:

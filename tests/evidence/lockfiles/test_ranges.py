@@ -7,7 +7,7 @@ import json
 import pytest
 
 from evidence.lockfiles import FORMATS, Ecosystem, Lockfile, parse_lockfile
-from evidence.lockfiles.lockfile import MAX_RANGES, bound_ranges
+from evidence.lockfiles.lockfile import MAX_RANGES, MAX_TEXT, bound_ranges
 from evidence.lockfiles.ranges import admits_version
 from tests.evidence.lockfiles.samples import SAMPLES
 
@@ -126,6 +126,22 @@ def test_of_too_many_ranges_or_an_address_none_is_kept() -> None:
     assert bound_ranges(many[:-1]) == tuple(many[:-1])
     assert bound_ranges(many) == ()
     assert bound_ranges([("a", "^1"), ("b", "git+https://user:token@host/x")]) == ()
+
+
+@pytest.mark.parametrize("package", ["x" * (MAX_TEXT + 1), "a b", "\x1b[2J", "\ud800"])
+def test_of_a_package_with_a_long_or_invalid_name_no_range_is_kept(package: str) -> None:
+    assert bound_ranges([(package, "^1")]) == ()
+
+
+def test_the_ranges_of_a_hostile_lockfile_are_not_much_larger_than_it() -> None:
+    needs = "".join(f'    p{number} "^1.0.0"\n' for number in range(100))
+    entries = "".join(f'p{number}@^1.0.0:\n  version "1.0.0"\n\n' for number in range(100))
+    name = "x" * 50_000
+    found = ranges(
+        "yarn", f'# yarn lockfile v1\n\n{name}@^1.0.0:\n  version "1.0.0"\n  dependencies:\n{needs}\n{entries}'
+    )
+    assert "p99@1.0.0" in found
+    assert sum(len(text) for pairs in found.values() for pair in pairs for text in pair) < 2 * len(name)
 
 
 def ranges(form: str, text: str) -> dict[str, tuple[tuple[str, str], ...]]:
