@@ -25,6 +25,7 @@ from crawler.registries.json_shapes import ByType, Items, Members, Shape, Text, 
 from crawler.registries.package_inputs import MAX_HINT, MAX_INPUTS, VARIABLE_NAME
 from crawler.registries.registry import Page, RegistryUnavailable, split_into_pages
 from crawler.registries.server_json import MAX_DEPTH, MAX_ENTRY, make_invalid_reference
+from crawler.registries.targets import MAX_VERSION
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.json_members import objects_in, text_or_empty
 from evidence.model import ServerRef, Status, Target, TargetType
@@ -271,7 +272,8 @@ def _inputs(document: Mapping[str, Json]) -> Iterator[PackageInput]:
 
 def _version(document: Mapping[str, Json], targets: tuple[Target, ...]) -> str:
     commit = _object(document.get("source")).get("commit")
-    return commit if isinstance(commit, str) else next((target.version or "" for target in targets), "")
+    is_known = isinstance(commit, str) and len(commit) <= MAX_VERSION
+    return str(commit) if is_known else next((target.version or "" for target in targets), "")
 
 
 def _repository(document: Mapping[str, Json]) -> str | None:

@@ -17,7 +17,7 @@ from crawler.addresses import UnusableAddress, normalise_folder, normalise_repos
 from crawler.json_spans import split_members
 from crawler.registries.json_shapes import Mismatch, describe_value, find_mismatch
 from crawler.registries.server_schemas import choose_schema
-from crawler.registries.targets import find_reachable_targets
+from crawler.registries.targets import MAX_VERSION, find_reachable_targets
 from evidence.canonical import Json, NotJson, parse_json, sha256
 from evidence.model import ServerRef, Status
 
@@ -132,7 +132,7 @@ def _has_template(server: Mapping[str, Json]) -> bool:
 def _version(server: Mapping[str, Json]) -> str:
     detail = server.get("version_detail")
     version = detail.get("version") if isinstance(detail, Mapping) else server.get("version")
-    return version if isinstance(version, str) else ""
+    return version if isinstance(version, str) and len(version) <= MAX_VERSION else ""
 
 
 def _repository(server: Mapping[str, Json]) -> str | None:

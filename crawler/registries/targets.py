@@ -27,6 +27,9 @@ from evidence.launch_options import LaunchOptions
 from evidence.model import Target, TargetType
 
 MAX_TARGETS: Final = 32
+MAX_VERSION: Final = 255
+"""As in the newest schema. Earlier ones bound no version of a package."""
+
 _LONGEST_ADDRESS: Final = 500
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _REMOTE_TYPES: Final = {
@@ -106,6 +109,8 @@ def _package(item: Mapping[str, Json]) -> tuple[int, Target]:
     if kind is None:
         raise UnusableAddress("a package of a known registry type")
     identifier, version = _named(kind, item)
+    if version is not None and len(version) > MAX_VERSION:
+        raise UnusableAddress(f"a version of at most {MAX_VERSION} characters")
     runtime = _objects(item.get("runtimeArguments", item.get("runtime_arguments")))
     declared_arguments = _objects(item.get("packageArguments", item.get("package_arguments")))
     launch = LaunchOptions()

@@ -109,6 +109,15 @@ def test_an_entry_of_the_file_is_kept_as_received(tmp_path: Path) -> None:
     assert b"\n" in entry
 
 
+def test_a_long_commit_is_no_version(tmp_path: Path) -> None:
+    folder = tmp_path / "servers" / "notes"
+    folder.mkdir(parents=True)
+    for commit, version in (("a" * 255, "a" * 255), ("a" * 256, "1.2")):
+        entry = {"name": "notes", "type": "server", "image": "mcp/notes:1.2", "source": {"commit": commit}}
+        (folder / "server.yaml").write_text(json.dumps(entry), "utf-8")
+        assert walk(DockerCatalogue(tmp_path))["notes"].version == version
+
+
 def test_the_repository_layout_is_read(tmp_path: Path) -> None:
     def put(name: str, text: str) -> None:
         (tmp_path / "servers" / name).mkdir(parents=True)

@@ -19,6 +19,8 @@ from evidence.package_inputs import InputPlace, PackageInput
 from tests.crawler.registries.documents import CAMEL, DATED, EARLIEST, document, package
 from tests.sampling import examples
 
+REMOTE = {"type": "streamable-http", "url": "https://thing.example.com/mcp"}
+
 
 def read(value: Any) -> ServerRef:
     return read_entry("test", value if isinstance(value, bytes) else json.dumps(value).encode())
@@ -26,8 +28,7 @@ def read(value: Any) -> ServerRef:
 
 @pytest.mark.parametrize("version", DATED)
 def test_every_schema_yields_its_targets(version: str) -> None:
-    remote = {"type": "streamable-http", "url": "https://thing.example.com/mcp"}
-    ref = read(document(version, packages=[package(version)], remotes=[remote]))
+    ref = read(document(version, packages=[package(version)], remotes=[REMOTE]))
     assert (ref.status, ref.error) == (Status.ACTIVE, None)
     assert ref.targets == (
         Target(type=TargetType.STREAMABLE_HTTP, identifier="https://thing.example.com/mcp"),
@@ -131,8 +132,8 @@ def test_required_members_are_required_in_every_schema(version: str, member: str
         ("2025-10-11", {"packages": [package("2025-10-11", extra=1)]}, True),
         ("2025-09-29", {"packages": [{k: v for k, v in package("2025-09-29").items() if k != "version"}]}, False),
         ("2025-10-11", {"packages": [{k: v for k, v in package("2025-10-11").items() if k != "version"}]}, True),
-        ("2025-10-17", {"packages": [package("2025-10-17", version="1" * 300)]}, True),
-        ("2025-12-11", {"packages": [package("2025-12-11", version="1" * 300)]}, False),
+        ("2025-10-17", {"packages": [package("2025-10-17", version="1" * 300)], "remotes": [REMOTE]}, True),
+        ("2025-12-11", {"packages": [package("2025-12-11", version="1" * 300)], "remotes": [REMOTE]}, False),
         ("2025-09-16", {"status": "gone"}, False),
         ("2025-09-29", {"status": "gone"}, False),
         ("2025-09-29", {"title": ""}, True),
@@ -151,6 +152,18 @@ def test_required_members_are_required_in_every_schema(version: str, member: str
 )
 def test_schemas_differ_where_their_texts_do(version: str, change: dict[str, Any], valid: bool) -> None:
     assert (read(document(version, **change)).error is None) is valid
+
+
+@pytest.mark.parametrize("version", DATED)
+def test_a_package_with_a_long_version_is_no_target(version: str) -> None:
+    assert read(document(version, packages=[package(version, version="1" * 255)])).targets
+    ref = read(document(version, packages=[package(version, version="1" * 256)]))
+    assert (ref.status, ref.targets) == (Status.INVALID, ())
+
+
+def test_a_long_version_outside_the_schema_is_no_version() -> None:
+    assert read({**EARLIEST, "version_detail": {"version": "1" * 255}}).version == "1" * 255
+    assert read({**EARLIEST, "version_detail": {"version": "1" * 256}}).version == ""
 
 
 @pytest.mark.parametrize("version", DATED)
