@@ -85,9 +85,9 @@ def publish_parts(ctx: Context, run: Run, by: RunEvent | None) -> bool:
     Raise IllegalRunChange when an operator (`by`) publishes a run that was.
     """
     edition = ctx.store.publication.find_edition(run.id)
-    front = join_parts(ctx.store, run)
     if edition is None or not ctx.store.publication.read_progress(run.id).is_done:
         return False
+    front = join_parts(ctx.store, run)
     made = manifest.make_manifest(ctx.store, run.id)
     ctx.store.publication.complete_listing(edition, front)
     return ctx.store.publish_run(run.id, made, ctx.clock.wall(), by, edition=edition)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from evidence.model import Trigger
-from evidence.store import ListingQuery, RunEvent, RunState, Stage, StoreUnavailable
+from evidence.model import Run, Trigger
+from evidence.store import ListingQuery, RunEvent, RunState, Stage, Store, StoreUnavailable
 from evidence.store.runs.publication_parts import PublicationPart, PublicationParts
 from evidence.store.values import RunAction
 from publish.publication import manifest, part_writer
@@ -26,6 +26,7 @@ from workers import pipeline, schedule
 from workers.concurrency import Halt
 from workers.context import Context
 from workers.nightly import closing
+from workers.publication import run_parts
 from workers.runs.options import RunOptions
 
 RUN = "20261121T030000Z-nightly"
@@ -167,6 +168,29 @@ def test_other_workers_are_asked_to_write_parts(tmp_path: Path, written: list[in
             _check_published(ctx)
             await closing.publish_parts(ctx, RUN, Halt())
             assert written == [0, 1, 2, 3], "a late task does nothing"
+
+    asyncio.run(main())
+
+
+def test_a_part_that_is_finished_while_others_are_joined_is_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    join = run_parts.join_parts
+
+    async def main() -> None:
+        async with _scored(tmp_path) as ctx:
+            run = ctx.store.list_runs()[0].run
+            await pipeline.begin_publication(ctx, run)
+
+            def joining(store: Store, run: Run) -> bytes:
+                made = join(store, run)
+                asyncio.run(run_parts.write_parts(ctx, run, Halt()))
+                return made
+
+            monkeypatch.setattr(run_parts, "join_parts", joining)
+            assert not await asyncio.to_thread(run_parts.publish_parts, ctx, run, None)
+            await closing.publish_run(ctx, RUN)
+            _check_published(ctx)
 
     asyncio.run(main())
 
