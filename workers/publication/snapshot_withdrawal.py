@@ -12,7 +12,7 @@ from publish.datasets.snapshot import storage
 from publish.datasets.snapshot.manifest import MANIFEST
 from publish.datasets.snapshot.reader import UnreadableFile, open_snapshot
 
-_PRIVATE = (FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED)
+_WITHDRAWN = (FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED, FindingState.DISMISSED)
 
 
 def withdraw_snapshots(store: Store, location: str) -> list[str]:
@@ -33,10 +33,14 @@ def withdraw_snapshots(store: Store, location: str) -> list[str]:
 
 
 def read_reopened_findings(store: Store, since: datetime) -> list[FindingRow]:
-    """The findings that were made private again after `since`."""
-    rows = [row for row in store.read_findings(states=_PRIVATE) if row.since > since]
+    """The findings that were made private again after `since`, those that were dismissed then too."""
+    rows = [row for row in store.read_findings(states=_WITHDRAWN) if row.since > since]
     trails = store.read_finding_trail([row.finding.id for row in rows])
-    return [row for row in rows if any(one.before is FindingState.PUBLIC_DISCLOSED for one in trails[row.finding.id])]
+    return [
+        row
+        for row in rows
+        if any(one.before is FindingState.PUBLIC_DISCLOSED and one.at > since for one in trails.get(row.finding.id, ()))
+    ]
 
 
 def _has_lines(folder: Path, findings: Iterable[FindingRow]) -> bool:

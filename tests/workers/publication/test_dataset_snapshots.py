@@ -268,7 +268,10 @@ def test_beat_asks_only_when_there_is_a_place() -> None:
     assert schedule.TASK_QUEUES[schedule.EXPORT_DATASETS] == schedule.PUBLISH_QUEUE
 
 
-def test_a_snapshot_with_a_reopened_finding_is_withdrawn(tmp_path: Path) -> None:
+@pytest.mark.parametrize("again", [None, FindingState.DISMISSED], ids=["reopened", "dismissed"])
+def test_a_snapshot_with_a_finding_that_is_public_no_longer_is_withdrawn(
+    tmp_path: Path, again: FindingState | None
+) -> None:
     made = open_store(f"sqlite:///{tmp_path}/night.db")
     made.migrate()
     store = nights.fill(made, [poisoned()], NIGHT)
@@ -292,6 +295,23 @@ def test_a_snapshot_with_a_reopened_finding_is_withdrawn(tmp_path: Path) -> None
     report = verify_snapshot(folder, processes=0)
     assert report.problems == [], "a disclosed finding is found again"
     move(FindingState.PUBLIC_DISCLOSED, FindingState.PRIVATE_TRIAGE, datetime(2099, 1, 1, tzinfo=UTC))
+    if again is not None:
+        move(FindingState.PRIVATE_TRIAGE, again, datetime(2099, 1, 2, tzinfo=UTC))
     keep(ctx)
     assert not is_published()
     assert verify_snapshot(folder, processes=0).problems == []
+
+
+def test_a_new_private_finding_of_a_later_run_withdraws_nothing(tmp_path: Path) -> None:
+    made = open_store(f"sqlite:///{tmp_path}/night.db")
+    made.migrate()
+    store = nights.fill(made, [poisoned()], NIGHT)
+    ctx = context(store, tmp_path)
+    keep(ctx)
+    before, key = contents(tmp_path / "place" / NIGHT.id), dataset_snapshots.plan_parts(ctx, NIGHT).key
+    *_, card = store.read_scorecards(NIGHT.id, rubric="enterprise")
+    found = find_private_findings(poisoned(), [receipt.decode_scorecard(card.body)])
+    store.put_findings(found, datetime(2099, 1, 1, tzinfo=UTC))
+    keep(ctx)
+    assert contents(tmp_path / "place" / NIGHT.id) == before
+    assert dataset_snapshots.plan_parts(ctx, NIGHT).key == key
