@@ -137,8 +137,9 @@ def find_ranges(packages: Table) -> Mapping[str, tuple[tuple[str, str], ...]]:
         return {}
     found: dict[str, list[tuple[str, str]]] = {}
     for key in packages:
+        package = key.rpartition(_INSTALLED)[2]
         for place, declared in _needs(key, packages):
-            found.setdefault(place, []).append((key.rpartition(_INSTALLED)[2], read_range(declared)))
+            found.setdefault(place, []).append((package, read_range(declared)))
     return {place: bound_ranges(ranges) for place, ranges in found.items()}
 
 
