@@ -1,7 +1,7 @@
 """The parts in which many workers export a run: files beside the snapshots, which one worker joins.
 
 The bytes of a part depend only on what the key of its plan names, so a part that is written twice, or late, changes
-nothing: whoever writes it under the same key writes the same.
+nothing: under the same key every worker writes the same bytes.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ async def taken(name: str) -> AsyncIterator[bool]:
 
 @dataclass
 class Queues:
-    """Queues that nobody serves."""
+    """Queues without a worker."""
 
     issued: list[tuple[str, str]] = field(default_factory=list)
 

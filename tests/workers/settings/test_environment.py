@@ -141,22 +141,22 @@ def test_text_is_read_by_the_type_of_its_setting(
         ("depth", "x" * 1000, f"`core` or `full` or `weekly`, found '{'x' * 79}\n"),
     ],
 )
-def test_a_wrong_text_is_told_with_what_is_expected(
+def test_the_message_about_a_wrong_text_says_what_is_expected(
     monkeypatch: pytest.MonkeyPatch, name: str, text: str, expected: str
 ) -> None:
     monkeypatch.setenv(f"HALLMARK_{name.upper()}", text)
-    with pytest.raises(InvalidSetting) as told:
+    with pytest.raises(InvalidSetting) as refused:
         read_settings()
-    assert f"HALLMARK_{name.upper()}: expected {expected}" in str(told.value)
+    assert f"HALLMARK_{name.upper()}: expected {expected}" in str(refused.value)
 
 
-def test_all_wrong_settings_are_told_together_and_none_of_their_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_message_names_all_wrong_settings_and_none_of_their_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALLMARK_SOURCES", '{"hunter2": 1}')
     monkeypatch.setenv("HALLMARK_REGISTRIES", '[{"name": "own", "headers": {"Authorization": "hunter2"}}]')
     monkeypatch.setenv("HALLMARK_WEB_PROXIES", "10.0.0.1/8")
-    with pytest.raises(InvalidSetting) as told:
+    with pytest.raises(InvalidSetting) as refused:
         read_settings(datasets_password=b"hunter2", github_tokens=("hunter2", 5))
-    lines = str(told.value).splitlines()
+    lines = str(refused.value).splitlines()
     assert {line.partition(":")[0].strip() for line in lines[1::2]} == {
         "HALLMARK_SOURCES",
         "HALLMARK_REGISTRIES",
@@ -164,8 +164,8 @@ def test_all_wrong_settings_are_told_together_and_none_of_their_secrets(monkeypa
         "HALLMARK_DATASETS_PASSWORD",
         "HALLMARK_GITHUB_TOKENS",
     }
-    assert "missing required field `url`" in str(told.value)
-    assert "hunter2" not in str(told.value)
+    assert "missing required field `url`" in str(refused.value)
+    assert "hunter2" not in str(refused.value)
 
 
 def test_what_code_gives_comes_before_the_environment_and_is_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
