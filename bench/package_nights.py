@@ -31,6 +31,7 @@ from bench.packages import declared
 SEED: Final = "hallmark-package-nights"
 DAY: Final = timedelta(days=1, minutes=1)
 SETTINGS: Final = {"HALLMARK_SOURCES": '["package","source"]', "HALLMARK_CARRY_STARTS": "true"}
+_NOTHING_MEASURED: Final = 3
 _RUN: Final = "from workers.cli import main; main()"
 
 
@@ -56,7 +57,8 @@ def main() -> None:
     parser.add_argument("--env", nargs="*", default=[], metavar="NAME=VALUE", help="further settings")
     options = parser.parse_args()
     entries = declared()
-    entries = entries[:: len(entries) // (options.count or len(entries))][: options.count]
+    count = min(options.count or len(entries), len(entries))
+    entries = entries[:: len(entries) // count][:count]
     environment = SETTINGS | dict(one.split("=", 1) for one in options.env)
     usage = count_together()
     print("|night|changed|outcomes|CPU s|a package|s|cores|layers, MB|database, MB|", "|--:" * 9 + "|", sep="\n")
@@ -91,6 +93,8 @@ def run_night(
         text=True,
         check=False,
     )
+    if done.returncode not in {0, _NOTHING_MEASURED}:
+        sys.exit(f"night {number + 1} ended with {done.returncode}; its messages are above")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     servers = [event for event in events if event["event"] == "server"]
     return Night(
