@@ -9,16 +9,13 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import msgspec
 import pyarrow as pa
-from msgspec import Struct
 
-from publish.datasets.format.table_files import PackedBlock
 from publish.datasets.format.tables import TABLES_BY_NAME
 from publish.datasets.rows.export_workers import ExportedBatch
-from publish.datasets.snapshot.source_counts import KindCounts, SourceCounts
 
 _HEAD: Final = struct.Struct(">QI")
 """Size and checksum of a batch."""
@@ -30,30 +27,10 @@ class DamagedPart(ValueError):
     """A file that is not as it was written, or is no part of an export."""
 
 
-class _Block(Struct, frozen=True):
-    """A PackedBlock; `batch` is a stream of Arrow."""
-
-    rows: int
-    jsonl: bytes
-    csv: bytes
-    batch: bytes
-
-
-class _Batch(Struct, frozen=True):
-    """An ExportedBatch."""
-
-    blocks: dict[str, _Block]
-    kinds: dict[str, KindCounts]
-    registries: dict[str, int]
-
-
-_DECODER: Final = msgspec.msgpack.Decoder(_Batch)
-
-
 def write_part(batches: Iterable[ExportedBatch], out: IO[bytes]) -> None:
     """Write the batches of a part one after the other, each after its size and checksum."""
     for batch in batches:
-        data = msgspec.msgpack.encode(_describe(batch))
+        data = msgspec.msgpack.encode(batch, enc_hook=_encode_other)
         out.write(_HEAD.pack(len(data), zlib.crc32(data)))
         out.write(data)
 
@@ -63,9 +40,11 @@ def read_part(file: IO[bytes], batches: int) -> Iterator[ExportedBatch]:
     for _ in range(batches):
         data = _read_batch(file)
         try:
-            batch = _restore(_DECODER.decode(data))
-        except (msgspec.DecodeError, pa.ArrowException, OSError, StopIteration, KeyError) as error:
+            batch = _DECODER.decode(data)
+        except (msgspec.DecodeError, pa.ArrowException, OSError, StopIteration) as error:
             raise DamagedPart(f"a batch of {len(data)} bytes expected: {type(error).__name__}: {error}") from error
+        if set(batch.blocks) != set(TABLES_BY_NAME):
+            raise DamagedPart(f"a batch of {len(data)} bytes has other tables than expected")
         yield batch
 
 
@@ -80,29 +59,21 @@ def _read_batch(file: IO[bytes]) -> bytes:
     return data
 
 
-def _describe(batch: ExportedBatch) -> _Batch:
-    blocks = {
-        name: _Block(block.rows, block.jsonl, block.csv, _encode_batch(block.batch))
-        for name, block in batch.blocks.items()
-    }
-    return _Batch(blocks, batch.seen.kinds, batch.seen.registries)
-
-
-def _restore(batch: _Batch) -> ExportedBatch:
-    blocks = {
-        name: PackedBlock(block.rows, block.jsonl, block.csv, _decode_batch(block.batch))
-        for name, block in ((table, batch.blocks[table]) for table in TABLES_BY_NAME)
-    }
-    return ExportedBatch(blocks, SourceCounts(batch.kinds, Counter(batch.registries)))
-
-
-def _encode_batch(batch: pa.RecordBatch) -> bytes:
+def _encode_other(value: object) -> bytes:
+    """What msgspec has no form for: a batch of Arrow, as a stream."""
+    if not isinstance(value, pa.RecordBatch):
+        raise TypeError(f"a batch of Arrow expected, found {type(value).__name__}")
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema, options=_OPTIONS) as stream:
-        stream.write_batch(batch)
+    with pa.ipc.new_stream(sink, value.schema, options=_OPTIONS) as stream:
+        stream.write_batch(value)
     return bytes(sink.getvalue())
 
 
-def _decode_batch(data: bytes) -> pa.RecordBatch:
-    with pa.ipc.open_stream(data) as stream:
-        return stream.read_next_batch()
+def _decode_other(kind: type, data: Any) -> Any:
+    if kind is pa.RecordBatch:
+        with pa.ipc.open_stream(data) as stream:
+            return stream.read_next_batch()
+    return Counter(msgspec.convert(data, dict[str, int]))
+
+
+_DECODER: Final = msgspec.msgpack.Decoder(ExportedBatch, dec_hook=_decode_other)
