@@ -15,6 +15,15 @@ ANY_PATH: Final = click.Path(readable=False, path_type=Path)
 
 json_lines_option = click.option("--json", "as_json", is_flag=True, help="One JSON object per line, for programs.")
 json_document_option = click.option("--json", "as_json", is_flag=True, help="One JSON document, for programs.")
+server_limit_option = click.option(
+    "--limit", type=click.IntRange(min=1), help="Only this many servers, the first by id."
+)
+only_option = click.option(
+    "--only",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only servers whose id, reference or name matches; * allowed. Repeatable.",
+)
 run_option = click.option("--run", default="latest", help="Id of a run, the beginning of one, or `latest`.")
 only_server_argument = click.argument("server", required=False, help="Only those of one server.")
 rubric_option = click.option(

@@ -21,7 +21,7 @@ from workers.cli.display.nightly_page import (
     render_nightly_page,
 )
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import CommandGroup, json_lines_option, limit_option
+from workers.cli.options import CommandGroup, json_lines_option, limit_option, only_option, server_limit_option
 from workers.cli.session import configure_command_logging, open_read_store
 from workers.context import Context, open_context
 from workers.event_loop import run_coroutine
@@ -74,13 +74,8 @@ def night() -> None:
 
 @night.command()
 @click.option("--registry", multiple=True, help="Read this registry instead of those of the settings. Repeatable.")
-@click.option("--limit", type=click.IntRange(min=1), help="Only this many servers, the first by id.")
-@click.option(
-    "--only",
-    metavar="PATTERN",
-    multiple=True,
-    help="Only servers whose id, reference or name matches; * allowed. Repeatable.",
-)
+@server_limit_option
+@only_option
 @click.option("--beside", is_flag=True, help="Also while another run is unfinished; both contact the same servers.")
 @_reason_option
 @operator.by_option

@@ -14,7 +14,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import PACKAGES, SITE, require_extra
 from workers.cli.measure.run_progress import JsonProgress, TerminalProgress
 from workers.cli.measure.run_result import show_result
-from workers.cli.options import ANY_PATH
+from workers.cli.options import ANY_PATH, only_option, server_limit_option
 from workers.cli.results.report import write_pages
 from workers.cli.results.servers import make_server_row, read_rows
 from workers.cli.session import configure_command_logging
@@ -34,13 +34,8 @@ from workers.settings.environment import RegistrySetting, Settings, read_setting
     multiple=True,
     help="Registry to read: starter, official, docker, a path, a URL, or a name from the settings. Repeatable.",
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Only this many servers, the first by id.")
-@click.option(
-    "--only",
-    metavar="PATTERN",
-    multiple=True,
-    help="Only servers whose id, reference or name matches; * allowed. Repeatable.",
-)
+@server_limit_option
+@only_option
 @click.option("--fresh", is_flag=True, help="Start a new run instead of resuming an unfinished one.")
 @click.option("--report", metavar="DIR", type=ANY_PATH, help="Also write the HTML report when the run is published.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no progress, only the result.")

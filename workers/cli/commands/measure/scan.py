@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -112,31 +111,7 @@ class _ScanCommand(click.Command):
 @click.option(
     "--junit", "junit_file", metavar="FILE", type=ANY_PATH, help="Also write the verdict of every check as JUnit XML."
 )
-def scan(
-    ctx: click.Context,
-    *,
-    target: str | None,
-    source: Path | None,
-    rubric: tuple[str, ...],
-    fail_under: Decimal | None,
-    fail_on: tuple[FailOn, ...],
-    baseline: Path | None,
-    write_baseline: Path | None,
-    allow_private: bool,
-    no_sandbox: bool,
-    network: tuple[str, ...],
-    anyway: bool,
-    full: bool,
-    official_client: bool,
-    deadline: float | None,
-    save_to: Path | None,
-    evidence: bool,
-    verbose: bool,
-    form: Format,
-    as_json: bool,
-    sarif_file: Path | None,
-    junit_file: Path | None,
-) -> None:
+def scan(ctx: click.Context, /, **options: Any) -> None:
     """Measure one server now and print its verdict and what to fix. Nothing is stored unless you give --save.
 
     --verbose prints the receipts of all methodologies and every check, --rubric those of one methodology.
@@ -172,27 +147,4 @@ def scan(
     with keep_imported():
         from workers.cli.measure.scan import run_scan
 
-    run_scan(
-        command=ctx.meta.get(_COMMAND),
-        target=target,
-        source=source,
-        rubric=rubric,
-        fail_under=fail_under,
-        fail_on=fail_on,
-        baseline=baseline,
-        write_baseline=write_baseline,
-        allow_private=allow_private,
-        no_sandbox=no_sandbox,
-        network=network,
-        anyway=anyway,
-        full=full,
-        official_client=official_client,
-        deadline=deadline,
-        save_to=save_to,
-        evidence=evidence,
-        verbose=verbose,
-        form=form,
-        as_json=as_json,
-        sarif_file=sarif_file,
-        junit_file=junit_file,
-    )
+    run_scan(command=ctx.meta.get(_COMMAND), **options)
