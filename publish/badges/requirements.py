@@ -133,7 +133,7 @@ def judge_server(
 def find_met(dossier: Dossier, cards: Sequence[Scorecard], *, controlled: bool = False) -> tuple[str, ...]:
     """The ids of the gate and the badges that `judge_server` finds met, in its order.
 
-    What follows a requirement that is not met is not looked at.
+    Requirements after one that is not met are not evaluated.
     """
     seen = _see(dossier, cards, controlled=controlled)
     return tuple(rule.id for rule in BADGE_RULES if all(criterion.met for criterion in _criteria(rule, seen)))

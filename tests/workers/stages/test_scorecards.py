@@ -300,14 +300,21 @@ def test_the_source_that_judges_is_pinned() -> None:
     assert re.fullmatch("[0-9a-f]{16}", pins.read_current_pins([])["source"])
 
 
-def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged: list[str] = []
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The servers that were scored anew, in turn."""
+    found: list[str] = []
     score_one = scorecards.score_dossier
 
-    def counting(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredScorecard]:
-        judged.append(dossier.server.id)
+    def score(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredScorecard]:
+        found.append(dossier.server.id)
         return score_one(dossier, rubrics)
 
+    monkeypatch.setattr(scorecards, "score_dossier", score)
+    return found
+
+
+def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, judged: list[str]) -> None:
     async def main() -> None:
         registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
         async with context(tmp_path, World([registry])) as ctx:
@@ -322,7 +329,6 @@ def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monk
             assert first == second, "the scripted clock stands still"
             assert len(second) == 3 * len(catalogue.list_rubrics())
 
-    monkeypatch.setattr(scorecards, "score_dossier", counting)
     asyncio.run(main())
 
 
@@ -347,16 +353,7 @@ async def score_night(ctx: Context, name: str) -> list[str]:
     return servers
 
 
-def test_a_damaged_receipt_lets_only_its_own_server_be_scored_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judged: list[str] = []
-    score_one = scorecards.score_dossier
-
-    def counting(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredScorecard]:
-        judged.append(dossier.server.id)
-        return score_one(dossier, rubrics)
-
+def test_a_damaged_receipt_lets_only_its_own_server_be_scored_anew(tmp_path: Path, judged: list[str]) -> None:
     async def main() -> None:
         registry = ScriptedRegistry("first", [[ref(number) for number in range(3)]])
         async with context(tmp_path, World([registry])) as ctx:
@@ -372,7 +369,6 @@ def test_a_damaged_receipt_lets_only_its_own_server_be_scored_anew(
             assert ctx.store.read_scorecards("2026-2") == before
             assert ctx.store.read_scorecards("2026-1") == before, "equal receipts are mended in every run"
 
-    monkeypatch.setattr(scorecards, "score_dossier", counting)
     asyncio.run(main())
 
 
