@@ -42,7 +42,6 @@ class PublicationPart(Struct, frozen=True):
     edition: int
     first: int
     servers: Sequence[ServerId]
-    reviews_until: datetime
 
 
 class PublicationParts(DatabaseAccess):
@@ -51,7 +50,7 @@ class PublicationParts(DatabaseAccess):
     def begin(self, run_id: str, size: int, at: datetime) -> None:
         """Divide the planned servers of a run into parts of `size`, unless that was done.
 
-        Of findings, what is published shows the reviews until `at`, whenever a part is written.
+        Of findings, exports of the run show the reviews until `at`, whenever they are made.
         On SQLite, which serves one machine, leases of an earlier process are released. Raises IllegalRunChange for a
         run that cannot be published in its state.
         """
@@ -91,8 +90,7 @@ class PublicationParts(DatabaseAccess):
             row = connection.execute(leased.returning(_PART.token, _PART.edition, _PART.first, _PART.servers)).one()
             keys = from_json(row.servers)
             ids = find_server_ids(connection, keys)
-            until = connection.execute(select(RUN.c.reviews_until).where(RUN.c.key == run)).scalar_one()
-        return PublicationPart(run_id, number, row.token, row.edition, row.first, [ids[key] for key in keys], until)
+        return PublicationPart(run_id, number, row.token, row.edition, row.first, [ids[key] for key in keys])
 
     def renew(self, part: PublicationPart, *, ttl: timedelta, now: datetime) -> bool:
         """Extend the lease of a part to `ttl` from now; False if it was lost or the part is done."""
