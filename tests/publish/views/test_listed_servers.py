@@ -14,6 +14,7 @@ from evidence.store import ListingQuery, Store
 from publish.badges import requirements
 from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt
 from publish.publication import listing_writer
+from publish.publication.receipt_counts import ReceiptCounts
 from publish.publication.server_tallies import ServerTallies
 from publish.views.listed_servers import count_server, make_listing_row
 from publish.views.public_servers import PublicServer, read_public_servers, read_servers_to_count
@@ -155,6 +156,23 @@ def test_what_is_counted_is_what_is_public_whatever_was_reviewed(make_store: Mak
         assert list(one.scorecards) == public.scorecards
         assert one.dossier == public.dossier
         assert one.suspect_places == public.suspect_places
+
+
+def test_what_is_counted_of_real_receipts_leaves_out_suspect_places_and_lines_without_points(
+    make_store: MakeStore,
+) -> None:
+    store, run = make_store([]), replace(samples.RUN, id="real")
+    dossiers = [poisoned(), capped.leaking(), capped.clean()]
+    fill(store, dossiers, run, score=score_dossier)
+    counted = list(read_servers_to_count(store, run.id, store.list_planned_servers(run.id)))
+    shown = list(read_public_servers(store, run.id))
+    assert [one.suspect_places for one in counted] == [one.suspect_places for one in shown]
+    assert any(one.suspect_places for one in counted)
+    counts = ReceiptCounts()
+    for one in counted:
+        counts.add(one.scorecards)
+    assert counts.failures.all()
+    assert all(each.points < 0 for each in counts.failures.all())
 
 
 def test_every_rule_about_texts_is_private() -> None:
