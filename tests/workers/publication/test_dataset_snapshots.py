@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import struct
+import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 import structlog
 from msgspec.structs import replace
@@ -183,6 +186,15 @@ def test_an_opt_out_while_parts_are_joined_withdraws_the_snapshot(
     assert list_snapshots(parted.settings.datasets) == ()
 
 
+def without_a_table(data: bytes) -> bytes:
+    """The first batch of a part as an author without our tables would write it."""
+    size, _ = struct.unpack_from(">QI", data)
+    batch = msgspec.msgpack.decode(data[12 : 12 + size])
+    del batch["blocks"]["servers"]
+    changed = msgspec.msgpack.encode(batch)
+    return struct.pack(">QI", len(changed), zlib.crc32(changed)) + changed + data[12 + size :]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -191,6 +203,7 @@ def test_an_opt_out_while_parts_are_joined_withdraws_the_snapshot(
         pytest.param(lambda data: bytes(len(data)), id="zeros, as after a power failure"),
         pytest.param(lambda data: b"\xff" * 8 + data[8:], id="a size that no memory has"),
         pytest.param(lambda data: data[:-100] + bytes([data[-100] ^ 1]) + data[-99:], id="one bit"),
+        pytest.param(without_a_table, id="no table of servers, with a right checksum"),
     ],
 )
 def test_a_damaged_part_is_written_again(parted: Context, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
