@@ -81,6 +81,11 @@ class Connection(asyncio.Protocol):
         return self._keep_alive and not self._closed and not self._bodiless and not self._surplus
 
     @property
+    def tls(self) -> ssl.SSLObject | None:
+        """The state of TLS; None without TLS, and once the connection is closed."""
+        return self._transport.get_extra_info("ssl_object") if self._transport is not None else None
+
+    @property
     def silent(self) -> bool:
         """True while no byte of the current response has arrived."""
         return self._wire == 0

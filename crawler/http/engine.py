@@ -28,6 +28,7 @@ from crawler.http.connectivity import OutageMonitor
 from crawler.http.content_encoding import ACCEPTED_ENCODINGS, GzipDecoder, IdentityDecoder, choose_decoder
 from crawler.http.failures import BudgetSpent, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
 from crawler.http.resolver import DnsResolver, Resolver, resolve_host
+from crawler.http.tls_sessions import ResumingContext, TlsSessions
 from crawler.http.url import Origin, Url, check_header
 
 _ADDRESSES: Final = 3  # that are tried per name
@@ -88,6 +89,7 @@ class HttpEngine:
         self._own_headers = f"user-agent: {user_agent}\r\naccept-encoding: {ACCEPTED_ENCODINGS}"
         self._resolver = resolver or DnsResolver()
         self._given_tls = tls
+        self.tls_sessions = TlsSessions()
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -153,16 +155,26 @@ class HttpEngine:
         raise failure
 
     async def _dial(self, origin: Origin, address: str, limits: Limits) -> Connection:
-        secure = origin.scheme == "https"
+        if origin.scheme != "https":
+            return await self._dial_with(None, origin, address, limits)
+        if (session := self.tls_sessions.find(origin)) is not None:
+            try:
+                return await self._dial_with(ResumingContext(self._tls, session), origin, address, limits)
+            except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError):
+                self.tls_sessions.withhold(origin)  # what the server cannot do with a session it may do without one
+        connection = await self._dial_with(self._tls, origin, address, limits)
+        self.tls_sessions.record_handshake(origin)
+        return connection
+
+    async def _dial_with(
+        self, tls: ssl.SSLContext | ResumingContext | None, origin: Origin, address: str, limits: Limits
+    ) -> Connection:
         where: dict[str, Any] = {"host": address, "port": origin.port}
         if self._given_dial:
             where = {"sock": await self._given_dial(origin.port)}
-        _, connection = await asyncio.get_running_loop().create_connection(
-            lambda: Connection(limits),
-            **where,
-            ssl=self._tls if secure else None,
-            server_hostname=origin.host if secure else None,
-        )
+        if tls is not None:
+            where.update(ssl=tls, server_hostname=origin.host)
+        _, connection = await asyncio.get_running_loop().create_connection(lambda: Connection(limits), **where)
         return connection
 
 
@@ -267,6 +279,8 @@ class HttpSession:
     def release(self, origin: Origin, connection: Connection) -> None:
         """Keep a connection whose response was read to its end; close any other."""
         self._busy.discard(connection)
+        if origin.scheme == "https" and (tls := connection.tls) is not None:
+            self.engine.tls_sessions.keep(origin, tls)
         connection.finish() if connection.reusable else connection.abort()
         idle = self._idle.setdefault(origin, [])
         if connection.reusable and len(idle) < _IDLE:
