@@ -39,6 +39,7 @@ from crawler.mcp.channel import MODERN_VERSION, initialize_params, modern_params
 from evidence.garbage import collect_garbage_rarely
 from evidence.model import Dossier, Observed, Server, Target, TargetType
 from tests.crawler.wire.certificates import Authority
+from tests.servers.daemon import free_port
 from tests.servers.scripted_answers import Script
 
 MODERN_HEADERS = {"mcp-protocol-version": MODERN_VERSION}
@@ -86,6 +87,7 @@ def measure(options: argparse.Namespace, folder: Path, *, secure: bool) -> list[
         str(count),
         "--port-file",
         str(port_file),
+        *["--host", "localhost", "--port", str(free_port())],  # all its addresses: a real host refuses none
         *tls,
     ]
     with subprocess.Popen([*command, "--seed", str(SEED)], stdout=subprocess.DEVNULL) as fleet:
