@@ -56,7 +56,10 @@ class WeighedTerm(Struct, frozen=True):
 
 
 def read_relevant(connection: Connection, edition: Edition, query: ListingQuery, limit: int) -> ListingPage:
-    """The most relevant servers, best first, on one page. `total` is None if there may be more than the candidates."""
+    """The most relevant servers on one page, best first, or last when the query reverses.
+
+    `total` is None if there may be more servers than the candidates.
+    """
     terms = _weigh(connection, edition, parse_search_terms(query.text))
     points = _find_candidates(connection, edition, query, terms)
     examined = sorted(points, key=lambda place: (-_estimate(terms, place) * _grade(points[place]), place))[:_EXAMINED]
@@ -68,7 +71,7 @@ def read_relevant(connection: Connection, edition: Edition, query: ListingQuery,
     is_all = not points or (all(term.places is not None for term in terms) and _count_matches(terms) < RARE)
     counted = len(points) if is_all else len(points) - 1
     return ListingPage(
-        servers=tuple(listed[place] for place in best),
+        servers=tuple(listed[place] for place in (reversed(best) if query.reverse else best)),
         total=counted if is_all else None,
         counted=counted,
         run=edition.run,

@@ -87,8 +87,9 @@ class ListingQuery(Struct, frozen=True, kw_only=True):
     `text` holds prefixes of words of the name, reference, purpose, tools or README; all must match, but in the order
     `relevance` any. `grade`, `minimum` (of points) and the orders `rank` and `relevance` refer to `rubric` and
     `version`, by default the newest. `rank` sorts the best first, as `scoring.ranking` does, `name` from A to Z, `seen`
-    the newest evidence first, `added` the last discovered first; `reverse` reverses them. `relevance` has one page;
-    without a text it is `rank`. The filters from `category` on are properties of `ServerFacets`.
+    the newest evidence first, `added` the last discovered first; `reverse` reverses them. `relevance` has one page of
+    the servers that fit best; without a text it is `rank`. The filters from `category` on are properties of
+    `ServerFacets`.
     """
 
     text: str = ""

@@ -54,7 +54,7 @@ class Search(BaseModel):
             "of servers that fit `q` best, which need not have all words."
         ),
     ] = None
-    reverse: Annotated[bool, Field(description="In reverse order; not for `relevance`.")] = False
+    reverse: Annotated[bool, Field(description="In reverse order; with `relevance`, of the same page.")] = False
     state: Annotated[
         Literal["measured", "partial", "not_testable"] | None, Field(description="How much of the server was measured.")
     ] = None
@@ -93,7 +93,7 @@ class Search(BaseModel):
             text=self.q,
             rubric=self.rubric,
             version=self.version,
-            sort=self.sort or ("relevance" if self.q and not self.reverse and self.cursor is None else "rank"),
+            sort=self.sort or ("relevance" if self.q and self.cursor is None else "rank"),
             reverse=self.reverse,
             state=self.state,
             reason=None if self.reason is None else self.reason.value,

@@ -16,7 +16,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("value", [LONG, {}, [], [LONG], "text", 5, None, list(range(101))])
+@pytest.mark.parametrize("value", [LONG, {}, [], [LONG], "text", 5, None, list(range(101)), {1: [{None: {True: 1.5}}]}])
 def test_parts_add_up_to_the_whole(value: Any, capsys: pytest.CaptureFixture[str]) -> None:
     print_json(value)
     assert capsys.readouterr().out == json.dumps(value, separators=(",", ":")) + "\n"

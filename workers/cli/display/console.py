@@ -83,7 +83,7 @@ def print_json(value: Any) -> None:
 
 def _encode_parts(value: Any, depth: int = 4) -> Iterator[bytes]:
     """The JSON of a value in parts: at once, the encoder takes fifteen times the memory of what it makes."""
-    if depth and isinstance(value, dict) and len(value) <= _TOGETHER:
+    if depth and isinstance(value, dict) and len(value) <= _TOGETHER and all(isinstance(name, str) for name in value):
         yield b"{"
         for number, (name, one) in enumerate(value.items()):
             yield b"%s%s:" % (b"," if number else b"", _encode(name))
