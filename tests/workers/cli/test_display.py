@@ -19,8 +19,10 @@ from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
 from evidence.store import StoreUnavailable
 from publish.views.server_summary import MeasuredState, ServerRow, summarize_server
+from scoring.receipt import decode_stored_scorecard
 from scoring.results.scorecard import Line
 from tests.publish import samples
+from tests.publish.judged import whole
 from tests.workers.cli.conftest import Hallmark
 from workers.cli.display.console import print_data
 from workers.cli.display.observations import show_observed
@@ -31,6 +33,7 @@ from workers.cli.measure.run_result import make_run_table
 from workers.cli.measure.scan_target import InvalidTarget, read_target
 from workers.cli.results.servers import make_server_table
 from workers.progress import StageStatus
+from workers.stages.scorecards import score_dossier
 
 
 @pytest.mark.parametrize(("rate", "pace"), [(12.34, "12.3/s"), (1.0, "1.0/s"), (0.02, "1.2/min")])
@@ -163,6 +166,20 @@ def test_a_list_that_does_not_fit_as_a_table_has_a_block_for_each_server(
     assert ("Coverage" in printed[0]) is tabled
     assert all(len(line) <= columns for line in printed)
     assert sum(len(line.split()[0]) < 5 for line in printed if line.strip()) == 0, "no name is broken into letters"
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_names_of_dimensions_are_not_broken_into_letters(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stored = next(one for one in score_dossier(whole()) if one.rubric == "adaptive")
+    card = decode_stored_scorecard(stored.body)
+    print_data(render_receipt(card))
+    printed = capsys.readouterr().out
+    assert all(len(line) <= columns for line in printed.splitlines())
+    words = {word for part in card.dimensions for one in part.components for word in one.name.split("_")}
+    assert {"authentication", "responsiveness"} <= words <= set(printed.split())
 
 
 @pytest.mark.parametrize("columns", [80, 100, 160])

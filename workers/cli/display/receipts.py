@@ -112,7 +112,15 @@ def _dimensions(parts: Sequence[DimensionScore]) -> RenderableType:
                 _why(component.result),
                 style="dim",
             )
+    # Rich would rather break words of this column than leave the others a character less.
+    grid.columns[0].min_width = max((len(word) for part in parts for word in _list_first_words(part)), default=0)
     return grid
+
+
+def _list_first_words(part: DimensionScore) -> Iterator[str]:
+    """The words of the first column of a dimension, with the indentation of its components."""
+    for name in (part.name, *(component.name for component in part.components)):
+        yield from (f"  {word}" for word in name.split("_"))
 
 
 def _groups(card: Scorecard) -> Iterator[tuple[str, Sequence[Line]]]:
