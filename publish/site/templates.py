@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Final
@@ -24,6 +25,12 @@ from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import read_verdict
 
 NAME_LIMIT: Final = 160
+
+_OWN_ADDRESS: Final = re.compile(
+    r"(?:/(?:servers/|compare\?server=))?srv_[0-9a-f]{20}(?:(?:/[a-z]{1,12}){1,2}|/receipts/[a-z_]{1,16}@[0-9]{1,3})?"
+    r"(?:#[a-z]{1,12})?"
+)
+"""The id of a server and the addresses of its pages: without room for a secret, or a character to escape."""
 
 _RECEIPT_DEFAULTS: Final[Mapping[str, object]] = {
     "rule_page": lambda rule: "",
@@ -80,6 +87,8 @@ def environment() -> Environment:
 def _finalize(value: object) -> object:
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
+    if _OWN_ADDRESS.fullmatch(value):
+        return Markup(value)  # noqa: S704  a scan for secrets costs more than the rest of a link
     if isinstance(value, MultilineText):
         return make_visible(value, limit=2 * RAW_LIMIT, multiline=True)
     return _show_cached(value) if len(value) <= NAME_LIMIT else make_visible(value)

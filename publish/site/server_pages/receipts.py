@@ -137,7 +137,7 @@ def _spark(store: Store, seen: ServerInRun, main: Scorecard | None) -> str:
     known = [
         (round(step * at, 1), SPARK_HEIGHT - float(score) / 5) for at, score in enumerate(scores) if score is not None
     ]
-    return " ".join(f"{x:g},{y:g}" for x, y in known) if len(known) > 1 else ""
+    return Markup(" ").join(f"{x:g},{y:g}" for x, y in known) if len(known) > 1 else ""
 
 
 def _has_withheld_lines(main: Scorecard | None) -> bool:
