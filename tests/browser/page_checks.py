@@ -16,7 +16,6 @@ LEFT = "net::ERR_ABORTED"
 """A request that was under way when the page was left for another one."""
 """A folder that pictures of all pages are put into, when it is set."""
 
-_GRAVE = {"serious", "critical"}
 _AXE = Axe()
 
 
@@ -39,12 +38,11 @@ class Seen:
         return found
 
     def barriers(self) -> list[str]:
-        """What axe-core calls serious or critical: rule and first place."""
+        """What axe-core finds, of any impact: rule and first place."""
         result: dict[str, Any] = _AXE.run(self.page, options={"resultTypes": ["violations"]}).response
         return [
             f"{one['id']} ({one['impact']}): {one['nodes'][0]['target']} {one['nodes'][0]['failureSummary'][:300]}"
             for one in result["violations"]
-            if one["impact"] in _GRAVE
         ]
 
     def picture(self, name: str) -> None:
