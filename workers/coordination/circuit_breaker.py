@@ -25,6 +25,10 @@ MAX_POSTPONEMENTS: Final = 3
 NO_ANSWER_REASONS: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
 HOST_UNRESPONSIVE: Final = "its host does not answer"
 
+MAX_HOSTS: Final = 10_000
+"""Hosts without an answer that a process remembers, several times as many as it contacts at once; the ones that failed
+longest ago are forgotten."""
+
 
 class CircuitBreaker(Protocol):
     """Postpones servers whose host does not answer, and learns from the results of the others."""
@@ -68,16 +72,21 @@ class LocalHostFailures(Struct):
 
     async def record_failure(self, host: str) -> None:
         """Count a failure; after a pause the first failure pauses the host again."""
-        self._failures[host] = self._failures.get(host, 0) + 1
-        if self._failures[host] >= self.max_failures:
+        number = self._failures[host] = self._failures.pop(host, 0) + 1  # the newest is last
+        if number >= self.max_failures:
             self._until[host] = self.clock.monotonic() + self.pause.total_seconds()
+        if len(self._failures) > MAX_HOSTS:
+            self._forget(next(iter(self._failures)))
 
     async def record_answer(self, host: str) -> None:
-        self._failures.pop(host, None)
-        self._until.pop(host, None)
+        self._forget(host)
 
     async def is_paused(self, host: str) -> bool:
         return self._until.get(host, 0.0) > self.clock.monotonic()
+
+    def _forget(self, host: str) -> None:
+        self._failures.pop(host, None)
+        self._until.pop(host, None)
 
 
 class HostCircuitBreaker:

@@ -20,6 +20,7 @@ from tests.servers.valkey import valkey_server
 from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers.context import Context
+from workers.coordination import circuit_breaker, shared_circuit_breaker
 from workers.coordination.circuit_breaker import MAX_POSTPONEMENTS, HostCircuitBreaker, LocalHostFailures
 from workers.coordination.shared_circuit_breaker import SharedHostFailures
 from workers.nightly import shards, steps
@@ -182,3 +183,24 @@ def test_only_failures_in_a_row_count(failures: int) -> None:
         assert not await host_failures.is_paused("a.example")
 
     asyncio.run(main())
+
+
+def test_hosts_that_never_answer_take_a_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (circuit_breaker, shared_circuit_breaker):
+        monkeypatch.setattr(module, "MAX_HOSTS", 3)
+
+    async def main(url: str) -> tuple[list[bool], int, bool]:
+        clock = SteppingClock(NIGHT)
+        async with Redis.from_url(url) as redis:
+            own = LocalHostFailures(clock, 1, timedelta(minutes=1))
+            shared = SharedHostFailures(redis, own)
+            for host in ("a", "b", "c", "a", "d"):
+                await shared.record_failure(host)
+            remembered = [await own.is_paused(host) for host in "abcd"]
+            size = len(shared._failing)  # noqa: SLF001 - the bound is what is tested
+            assert await shared.is_paused("b"), "Redis knows the host that this process forgot"
+            await shared.record_answer("b")
+            return remembered, size, await shared.is_paused("b")
+
+    with valkey_server() as valkey:
+        assert asyncio.run(main(valkey.url)) == ([True, False, True, True], 3, False)
