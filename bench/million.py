@@ -300,7 +300,7 @@ def _export(store: Store, measured: Measured, number: int, sample: int) -> None:
 def _export_dataset(store: Store, place: Path, measured: Measured, number: int, sample: int) -> None:
     """Write parts of the dataset, and join them as often as the night is long."""
     with measured.step("plan the dataset", number):
-        plan = plan_export(store, _PUBLISHED, hidden=(), code="bench", reopened=[])
+        plan = plan_export(store, _PUBLISHED, hidden=(), code="bench", reopened={})
     folder, seconds = PartFolder(str(place), plan), []
     written = min(plan.parts, -(-sample // (BATCHES_PER_PART * BATCH_SIZE)))
     with measured.step("write dataset parts", sum(map(len, _list_batches(plan, written)))):
@@ -313,8 +313,8 @@ def _export_dataset(store: Store, place: Path, measured: Measured, number: int, 
     print(f"  write dataset parts: {json.dumps(figures)}", flush=True)
     joined = replace(plan, batches=plan.batches[: _JOINED // BATCH_SIZE])
     for part in range(written, joined.parts):
-        copied = next(place.glob(f"*/{part % written}"))
-        os.link(copied, copied.with_name(str(part)))
+        copied = next(place.glob(f".*/{plan.name_part(part % written)}"))
+        os.link(copied, copied.with_name(joined.name_part(part)))
     with measured.step("join the dataset", sum(map(len, joined.batches))):
         export_snapshot(
             store, ExportOrder(run=_PUBLISHED, archive=True), place / "made", PartFolder(str(place), joined)

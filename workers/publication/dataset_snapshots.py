@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from evidence.model import Run, Trigger
+from evidence.model import Run, ServerId, Trigger
 from evidence.store import RunRow, RunState, Store
 from publish.datasets.export import ExportOrder, export_archive, export_snapshot
 from publish.datasets.rows.export_parts import ExportPlan, PartFolder, plan_export, remove_parts
@@ -75,7 +75,7 @@ async def write_parts(ctx: Context, run_id: str, halt: Halt, task_lock: TaskLock
         if halt.is_set():
             queues.issue(schedule.EXPORT_PARTS, run_id)
             return
-        async with task_lock(f"dataset:{plan.key}:{number}") as mine:
+        async with task_lock(f"dataset:{run_id}:{plan.name_part(number)}") as mine:
             if mine and await asyncio.to_thread(folder.is_missing, number):
                 await asyncio.to_thread(folder.write, ctx.store, number)
                 ctx.log.info("dataset_part_written", run=run_id, part=number, parts=plan.parts)
@@ -150,9 +150,11 @@ def _add_snapshot(ctx: Context, row: RunRow, location: str, queues: TaskQueues) 
 
 
 def plan_parts(ctx: Context, run: Run) -> ExportPlan:
-    """The parts of a run as it may be shown now: an opt-out or a finding that is made private again changes the key."""
+    """The parts of a run as it may be shown now: an opt-out or a finding made private again changes its own part."""
     hidden = find_opted_out_servers(ctx.settings, ctx.store)
-    reopened = sorted(row.finding.id for row in read_reopened_findings(ctx.store, run.as_of))
+    reopened: dict[ServerId, list[str]] = {}
+    for row in sorted(read_reopened_findings(ctx.store, run.as_of), key=lambda row: row.finding.id):
+        reopened.setdefault(row.finding.server, []).append(row.finding.id)
     return plan_export(ctx.store, run.id, hidden=hidden, code=digest_pins(ctx.pins), reopened=reopened)
 
 

@@ -1,12 +1,12 @@
 """The parts in which many workers export a run: files beside the snapshots, which one worker joins.
 
-The bytes of a part depend only on what the key of its plan names, so a part that is written twice, or late, changes
-nothing: under the same key every worker writes the same bytes.
+The bytes of a part depend only on what its key names, so a part that is written twice, or late, changes nothing: under
+the same key every worker writes the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 from uuid import uuid4
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 from evidence.canonical import Json, canonical_json, sha256
 from evidence.model import ServerId
 from evidence.store import Store
-from publish.datasets.rows.export_workers import ExportedBatch, export_batches, split_batches
+from publish.datasets.rows.export_workers import ExportedBatch, export_batches, place_batches
 from publish.datasets.rows.part_files import DamagedPart, read_part, write_part
 from publish.datasets.snapshot.manifest import SCHEMA
 from publish.datasets.snapshot.storage import open_place
@@ -28,37 +28,55 @@ _PARTIAL: Final = ".partial"
 
 
 class ExportPlan(Struct, frozen=True):
-    """The batches of a run, and the key of everything else on which their rows depend."""
+    """The batches of a run, of which some may be empty, and everything else on which the bytes of its parts depend.
+
+    `reopened` are the findings of each server that were made private again.
+    """
 
     run: str
+    code: str
     batches: Sequence[Sequence[ServerId]]
-    key: str
+    reopened: Mapping[ServerId, Sequence[str]]
 
     @property
     def parts(self) -> int:
         return -(-len(self.batches) // BATCHES_PER_PART)
 
-    def list_batches(self, number: int) -> Sequence[Sequence[ServerId]]:
-        """The batches of a part."""
-        return self.batches[number * BATCHES_PER_PART : (number + 1) * BATCHES_PER_PART]
+    @property
+    def key(self) -> str:
+        """Equal for plans whose parts are all the same."""
+        return _digest([self.name_part(number) for number in range(self.parts)])
+
+    def list_batches(self, number: int) -> list[Sequence[ServerId]]:
+        """The batches of a part that have servers."""
+        batches = self.batches[number * BATCHES_PER_PART : (number + 1) * BATCHES_PER_PART]
+        return [batch for batch in batches if batch]
+
+    def name_part(self, number: int) -> str:
+        """Number and key of a part: an opt-out or a finding that is made private again changes only its own part's."""
+        batches = self.list_batches(number)
+        reopened = {
+            server: list(self.reopened[server]) for batch in batches for server in batch if server in self.reopened
+        }
+        return f"{number}-{_digest([SCHEMA, self.code, reopened, [list(batch) for batch in batches]])}"
 
 
-def plan_export(store: Store, run: str, *, hidden: Collection[ServerId], code: str, reopened: Json) -> ExportPlan:
-    """Divide a run into parts without the `hidden` servers.
-
-    `code` names the code that writes them, `reopened` the findings that were made private again.
-    """
-    batches = split_batches(store.list_planned_servers(run), hidden)
-    basis = [SCHEMA, code, reopened, BATCHES_PER_PART, [list(batch) for batch in batches]]
-    return ExportPlan(run, batches, sha256(canonical_json(basis))[:16])
+def plan_export(
+    store: Store, run: str, *, hidden: Collection[ServerId], code: str, reopened: Mapping[ServerId, Sequence[str]]
+) -> ExportPlan:
+    """Divide a run into parts without the `hidden` servers; `code` names the code that writes them."""
+    return ExportPlan(run, code, place_batches(store.list_planned_servers(run), hidden), reopened)
 
 
 class PartFolder:
-    """The files of the parts of a plan, beside the snapshots of a place. It is a source of batches for the export."""
+    """The files of the parts of a plan, beside the snapshots of a place. It is a source of batches for the export.
+
+    Parts that an earlier plan of the run had too were written for it.
+    """
 
     def __init__(self, place: str, plan: ExportPlan) -> None:
         self._files, root = open_place(place)
-        self._folder = f"{root}/{_prefix(plan.run)}{plan.key}{_FOLDER}"
+        self._folder = f"{root}/.{plan.run}{_FOLDER}"
         self._plan = plan
 
     def list_missing(self) -> list[int]:
@@ -66,12 +84,12 @@ class PartFolder:
         self._files.invalidate_cache()
         there = self._files.ls(self._folder, detail=False) if self._files.exists(self._folder) else ()
         names = {path.rpartition("/")[2] for path in there}
-        return [number for number in range(self._plan.parts) if str(number) not in names]
+        return [number for number in range(self._plan.parts) if self._plan.name_part(number) not in names]
 
     def is_missing(self, number: int) -> bool:
         """Whether a part was not written yet."""
         self._files.invalidate_cache()
-        return not self._files.exists(f"{self._folder}/{number}")
+        return not self._files.exists(self._locate(number))
 
     def write(self, store: Store, number: int) -> None:
         """Write a part, which appears when it is complete."""
@@ -79,7 +97,7 @@ class PartFolder:
         partial = f"{self._folder}/{uuid4().hex}{_PARTIAL}"
         with self._files.open(partial, "wb") as file:
             write_part(export_batches(store, self._plan.run, self._plan.list_batches(number)), file)
-        self._files.mv(partial, f"{self._folder}/{number}")
+        self._files.mv(partial, self._locate(number))
 
     def pages(
         self, _store: Store, _run_id: str, *, comparable: bool, hidden: Collection[ServerId] = ()
@@ -87,13 +105,16 @@ class PartFolder:
         """The batches of all parts in their order; raise DamagedPart for one, which is removed, to be written again."""
         assert not comparable
         for number in range(self._plan.parts):
-            place = f"{self._folder}/{number}"
+            place = self._locate(number)
             try:
                 with self._files.open(place, "rb") as file:
                     yield from read_part(file, len(self._plan.list_batches(number)))
             except DamagedPart:
                 self._files.rm(place)
                 raise
+
+    def _locate(self, number: int) -> str:
+        return f"{self._folder}/{self._plan.name_part(number)}"
 
 
 def remove_parts(place: str, run: str) -> None:
@@ -102,9 +123,9 @@ def remove_parts(place: str, run: str) -> None:
     files.invalidate_cache()
     for path in files.ls(root, detail=False) if files.exists(root) else ():
         name = path.rstrip("/").rpartition("/")[2]
-        if name.endswith(_FOLDER) and name < _prefix(run) + "~":
+        if name.endswith(_FOLDER) and name <= f".{run}{_FOLDER}":
             files.rm(path, recursive=True)
 
 
-def _prefix(run: str) -> str:
-    return f".{run}."
+def _digest(basis: Json) -> str:
+    return sha256(canonical_json(basis))[:16]

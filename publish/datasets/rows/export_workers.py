@@ -72,9 +72,17 @@ def export_batches(store: Store, run_id: str, batches: Iterable[Sequence[ServerI
 
 
 def split_batches(servers: Collection[ServerId], hidden: Collection[ServerId]) -> list[Sequence[ServerId]]:
-    """The servers of each batch, sorted, without `hidden` ones."""
-    ordered = sorted(set(servers) - set(hidden))
-    return [ordered[start : start + BATCH_SIZE] for start in range(0, len(ordered), BATCH_SIZE)]
+    """The servers of each batch, sorted, without `hidden` ones and without empty batches."""
+    return [batch for batch in place_batches(servers, hidden) if batch]
+
+
+def place_batches(servers: Collection[ServerId], hidden: Collection[ServerId]) -> list[Sequence[ServerId]]:
+    """Sorted batches of all servers, in each of which the `hidden` ones are left out, so that no other one changes."""
+    ordered, left_out = sorted(set(servers)), frozenset(hidden)
+    return [
+        [server for server in ordered[start : start + BATCH_SIZE] if server not in left_out]
+        for start in range(0, len(ordered), BATCH_SIZE)
+    ]
 
 
 def _find_run(store: Store, run_id: str) -> RunRow:
