@@ -197,7 +197,7 @@ def test_hosts_that_never_answer_take_a_bounded_memory(monkeypatch: pytest.Monke
             for host in ("a", "b", "c", "a", "d"):
                 await shared.record_failure(host)
             remembered = [await own.is_paused(host) for host in "abcd"]
-            size = len(shared._failing)  # noqa: SLF001 - the bound is what is tested
+            size = len(shared._failing)
             assert await shared.is_paused("b"), "Redis knows the host that this process forgot"
             await shared.record_answer("b")
             return remembered, size, await shared.is_paused("b")
