@@ -16,6 +16,7 @@ from evidence.model import Absent, Observed, Reason, Record
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.json_columns import to_json
 from evidence.store.sql.key_sets import KEYS, matches_any
+from evidence.store.sql.known_rows import keep_rows, recall_rows
 from evidence.store.tables.evidence import PART, SHAPE
 
 _COLUMNS = ("shape_key", "kind", "schema", "collector", "collector_version", "reason", "detail")
@@ -55,13 +56,16 @@ def put_shapes(connection: Connection, shapes: Iterable[Shape]) -> dict[Shape, i
 
 def read_shapes(connection: Connection, keys: Iterable[int]) -> dict[int, Shape]:
     """Shapes by key; a shape without parts is left out."""
+    wanted, known = set(keys), recall_rows(connection, SHAPE.name)
     parts: dict[int, list[ShapePart]] = {}
-    for batch in split_batches(sorted(set(keys))):
+    for batch in split_batches(sorted(wanted - known.keys())):
         for row in connection.execute(_PARTS, {KEYS: batch}):
             absent = None if row.reason is None else Absent(Reason(row.reason), row.detail)
             part = ShapePart(row.kind, row.schema, row.collector, row.collector_version, absent)
             parts.setdefault(row.shape_key, []).append(part)
-    return {key: tuple(found) for key, found in parts.items()}
+    read = {key: tuple(found) for key, found in parts.items()}
+    keep_rows(connection, SHAPE.name, read)
+    return {**{key: known[key] for key in wanted & known.keys()}, **read}
 
 
 def _find(connection: Connection, digests: dict[bytes, Shape]) -> dict[Shape, int]:

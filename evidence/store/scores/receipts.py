@@ -34,7 +34,7 @@ _BY_KEY: Final = select(RECEIPT).where(matches_any(RECEIPT.c.key))
 _OF_RUBRIC: Final = _BY_KEY.where(RECEIPT.c.rubric == bindparam("rubric"))
 _OF_VERSION: Final = _OF_RUBRIC.where(RECEIPT.c.version == bindparam("version"))
 _VERSIONS: Final = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version).where(matches_any(RECEIPT.c.key))
-_TEMPLATES: Final = select(RECEIPT.c.key).where(matches_any(RECEIPT.c.key), RECEIPT.c.is_open)
+_TEMPLATES: Final = _VERSIONS.add_columns(RECEIPT.c.is_open)
 
 _MIN_BASE: Final = 8
 """Bytes that Zstandard demands of a dictionary."""
@@ -178,11 +178,12 @@ def read_rubric_versions(connection: Connection, keys: Iterable[int]) -> dict[in
     return found
 
 
-def list_templates(connection: Connection, keys: Iterable[int]) -> set[int]:
-    """The keys of those receipts that are stored as templates."""
-    found: set[int] = set()
+def read_keepable_versions(connection: Connection, keys: Iterable[int]) -> dict[int, tuple[tuple[str, int], bool]]:
+    """Rubric and version of receipts by key, and whether they are stored as templates."""
+    found: dict[int, tuple[tuple[str, int], bool]] = {}
     for batch in split_batches(sorted(set(keys))):
-        found.update(connection.scalars(_TEMPLATES, {KEYS: batch}))
+        rows = connection.execute(_TEMPLATES, {KEYS: batch})
+        found |= {key: ((rubric, version), is_open) for key, rubric, version, is_open in rows}
     return found
 
 

@@ -176,9 +176,9 @@ def list_receipt_versions(
     found: dict[ServerId, dict[tuple[str, int], bool]] = {}
     for _, ids, scorings in _read_of_run(connection, run_id, servers):
         keys = {key for scoring in scorings.values() for key in scoring.receipts}
-        names, templates = receipts.read_rubric_versions(connection, keys), receipts.list_templates(connection, keys)
+        known = receipts.read_keepable_versions(connection, keys)
         for server, scoring in scorings.items():
-            found[ids[server]] = {names[key]: key in templates for key in scoring.receipts}
+            found[ids[server]] = dict(known[key] for key in scoring.receipts)
     return found
 
 

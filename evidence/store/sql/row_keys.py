@@ -12,6 +12,7 @@ from evidence.model import ServerId
 from evidence.store.errors import UnknownRun, UnknownServer
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.key_sets import KEYS, matches_any
+from evidence.store.sql.known_rows import keep_rows, recall_rows
 from evidence.store.tables.core import RUN, SERVER
 
 _RUN: Final = select(RUN.c.key, RUN.c.as_of).where(RUN.c.id == bindparam("id"))
@@ -26,9 +27,13 @@ def find_run_key(connection: Connection, run_id: str) -> int:
 
 def find_dated_run(connection: Connection, run_id: str) -> tuple[int, datetime]:
     """The key and `as_of` of a run; raise UnknownRun."""
+    known: tuple[int, datetime] | None = recall_rows(connection, RUN.name).get(run_id)
+    if known is not None:
+        return known
     row = connection.execute(_RUN, {"id": run_id}).first()
     if row is None:
         raise UnknownRun(f"no run {run_id} in this store")
+    keep_rows(connection, RUN.name, {run_id: (row.key, row.as_of)})
     return row.key, row.as_of
 
 
