@@ -74,6 +74,7 @@ class _Seen:
 
     def __init__(self, dossier: Dossier) -> None:
         self._dossier = dossier
+        self._contents: dict[str, str] = {}  # many lines are about the same place, often the whole server
 
     def identify(self, line: Line) -> DetectedFinding | None:
         """The finding of a line; None if the line has none."""
@@ -93,7 +94,9 @@ class _Seen:
             place, words, content = line.at, line.why, _digest([text])
         elif reads == listing.KIND:
             place, words = self._place(line)
-            content = self._text(place) or line.evidence
+            if place not in self._contents:
+                self._contents[place] = self._text(place)
+            content = self._contents[place] or line.evidence
         else:  # no digest of access: each change of it would make another finding
             place, words, content = line.at, line.why, "" if reads == access.KIND else line.evidence
         identity = canonical_json([self._dossier.server.id, declared.id, place, words, content])
