@@ -25,9 +25,11 @@ def clamp_value(value: Decimal, low: Decimal, high: Decimal) -> Decimal:
 
 def weighted_mean(weighted: Iterable[tuple[Decimal, Decimal]]) -> Decimal | None:
     """Mean of pairs (value, weight) with one division at the end; None when the weights sum to 0."""
-    pairs = list(weighted)
-    total = sum((weight for _, weight in pairs), Decimal(0))
-    return sum((value * weight for value, weight in pairs), Decimal(0)) / total if total else None
+    points = total = Decimal(0)
+    for value, weight in weighted:
+        points += value * weight
+        total += weight
+    return points / total if total else None
 
 
 def redistribute_weights(base: Mapping[Key, Decimal], measured: Collection[Key]) -> dict[Key, Decimal]:
