@@ -1,11 +1,13 @@
 """Nightly runs over real packages: processor seconds, outcomes and disk of each night, as a crawl does them.
 
-    python -m bench.package_nights FOLDER [--nights N] [--changed SHARE] [--count N] [--env NAME=VALUE ...]
+    python -m bench.package_nights FOLDER [--nights N] [--changed SHARE] [--count N] [--packages FILE]
+                                          [--env NAME=VALUE ...]
 
-The packages of `packages.json` become a registry in FOLDER, and `hallmark run` reads it once for each night, with a
-database and a cache of its own there. Between two nights everything that the cache remembers ages by a day. From the
-second night on, another SHARE of the packages changes: it is declared differently, and its files are gone. GitHub and
-OSV are not asked. CPU is that of the run and of all that it started, counted by a control group (version 1, as root).
+The packages of `packages.json`, or of another such file, become a registry in FOLDER, and `hallmark run` reads it once
+for each night, with a database and a cache of its own there. Between two nights everything that the cache remembers
+ages by a day. From the second night on, another SHARE of the packages changes: it is declared differently, and its
+files are gone. GitHub and OSV are not asked. CPU is that of the run and of all that it started, counted by a control
+group (version 1, as root).
 """
 
 from __future__ import annotations
@@ -54,9 +56,10 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the number of the first night, to go on in a folder")
     parser.add_argument("--changed", type=float, default=0.05)
     parser.add_argument("--count", type=int, help="so many packages, evenly from the list")
+    parser.add_argument("--packages", type=Path, help="other packages, in the form of packages.json")
     parser.add_argument("--env", nargs="*", default=[], metavar="NAME=VALUE", help="further settings")
     options = parser.parse_args()
-    entries = declared()
+    entries = json.loads(options.packages.read_text("utf-8")) if options.packages else declared()
     count = min(options.count or len(entries), len(entries))
     entries = entries[:: len(entries) // count][:count]
     environment = SETTINGS | dict(one.split("=", 1) for one in options.env)
