@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
+from msgspec import Struct
+
 from crawler.http.connection import TIME_OVER
 from crawler.http.failures import BudgetSpent, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
 from crawler.launcher import LaunchedServer, ProcessExit
@@ -22,9 +24,20 @@ TOTAL_BYTES: Final = 16 * 1024 * 1024
 _LINES: Final = 20_000
 _READ: Final = 64 * 1024
 _LATE_SECONDS: Final = 0.5  # seconds for an answer that is late behind the one to the next request
+_ENDED: Final = "the process ended before answering"
 _PASSED_OVER: Final = "no answer, but one to the ping after it"
 _STOPPING: Final[set[asyncio.Future[ProcessExit]]] = set()  # keeps references, which the event loop does not
 _UNSUPPORTED: Final[Mapping[str, Json]] = {"code": -32601, "message": "This client has no capabilities"}
+
+
+class _Ping(Struct):
+    """A ping behind a malformed line; times on the clock of the event loop. `line`: the one with its answer."""
+
+    began: float
+    body: bytes
+    is_sent: bool = False
+    answered: float = 0.0
+    line: bytes = b""
 
 
 class LineReader:
@@ -128,24 +141,29 @@ class StdioChannel:
     async def send_malformed(self, label: str, body: bytes, *, seconds: float) -> Reply:
         """Write a line that need not be answered and then a ping, and read lines until both are answered.
 
-        A process reads in order: once it has answered the ping, no other answer is expected. The ping is not recorded.
+        A process reads in order: once it has answered the ping, no other answer is expected. The ping is an exchange of
+        its own, which comes first, since the last exchange of a step is its answer.
         """
         began, number = self._loop.time(), self._number
         end = min(began + seconds, self._end)
         found: list[jsonrpc.RpcAnswer] = []
         failure: WireFailure | None = None
+        ping = _Ping(began, jsonrpc.encode_request(self.next_id(), "ping", {}))
         try:
             async with asyncio.timeout_at(end) as waiting:
                 await self._write(body)
                 with suppress(Unreachable):  # it may have answered before it ended
-                    await self._write(jsonrpc.encode_request(self.next_id(), "ping", {}))
-                await self._read_past_ping(number, found, waiting)
+                    await self._write(ping.body)
+                    ping.is_sent = True
+                await self._read_past_ping(number, found, waiting, ping)
         except TimeoutError:
             is_past_ping = waiting.when() != end
             late = TimedOut(_PASSED_OVER) if is_past_ping else self._explain_delay(seconds, began)
             failure = None if found else late
         except WireFailure as error:
             failure = None if found else error
+        if ping.is_sent:
+            self._transcript.add(self._describe_ping(ping, self._explain_delay(seconds, began)))
         return Reply(self._record(label, body, began, failure), found[0] if found else None)
 
     async def send_notification(self, method: str) -> None:
@@ -207,7 +225,9 @@ class StdioChannel:
             for message in messages:
                 await self._serve(message)
 
-    async def _read_past_ping(self, number: int, found: list[jsonrpc.RpcAnswer], waiting: asyncio.Timeout) -> None:
+    async def _read_past_ping(
+        self, number: int, found: list[jsonrpc.RpcAnswer], waiting: asyncio.Timeout, ping: _Ping
+    ) -> None:
         """Read lines until the ping is answered, and a moment longer while nothing is `found` for request `number`."""
         others: list[bytes] = []
         is_read = False
@@ -216,6 +236,7 @@ class StdioChannel:
             messages = _messages(line)
             if any(message.answer and str(message.id) == str(self._number) for message in messages):
                 is_read, self._received = True, others
+                ping.answered, ping.line = at, line
                 waiting.reschedule(min(waiting.when() or at, self._loop.time() + _LATE_SECONDS))
                 continue
             others.append(line + b"\n")
@@ -223,6 +244,23 @@ class StdioChannel:
             if not found and (answer := jsonrpc.pick_answer(messages, number, spent=number - 1)):
                 found.append(answer)
                 self._answered = at
+
+    def _describe_ping(self, ping: _Ping, late: WireFailure) -> Exchange:
+        """The exchange of a ping; `late` is the failure of one without an answer, unless the process has ended."""
+        failure = Unreachable(_ENDED, connected=True) if self.ended else late
+        return Exchange(
+            transport=self.transport,
+            method="ping",
+            request=ping.body,
+            began=ping.began - self._born,
+            seconds=(ping.answered or self._loop.time()) - ping.began,
+            body=ping.line,
+            form=AnswerForm.LINES if ping.line else AnswerForm.NONE,
+            utf8=is_utf8(ping.line),
+            batch=jsonrpc.is_batch(ping.line),
+            received=tuple(message_piece(message) for message in _messages(ping.line)),
+            failure=None if ping.answered else failure,
+        )
 
     def _store_line(self, line: bytes, messages: Sequence[jsonrpc.RpcMessage]) -> None:
         """Store a line as pieces; one that is not a JSON-RPC message becomes a text."""
@@ -244,14 +282,14 @@ class StdioChannel:
             await self._launched.write(body + b"\n")
         except (BrokenPipeError, ConnectionError) as error:
             self.ended = True
-            raise Unreachable("the process ended before answering", connected=True) from error
+            raise Unreachable(_ENDED, connected=True) from error
 
     async def _next_line(self) -> tuple[float, bytes]:
         while not self._unread_lines:
             data = await self._launched.read(_READ)
             if not data:
                 self.ended = True
-                raise Unreachable("the process ended before answering", connected=True)
+                raise Unreachable(_ENDED, connected=True)
             self._received.append(data)
             self._total += len(data)
             if self._total > TOTAL_BYTES:

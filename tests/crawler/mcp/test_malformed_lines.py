@@ -49,14 +49,18 @@ class Scripted:
 
 
 def ask(process: Scripted, seconds: float = 60) -> tuple[Reply, Exchange, float]:
-    async def run() -> tuple[Reply, Exchange, float]:
+    reply, exchanges, waited = ask_all(process, seconds)
+    return reply, exchanges[-1], waited
+
+
+def ask_all(process: Scripted, seconds: float = 60) -> tuple[Reply, list[Exchange], float]:
+    async def run() -> tuple[Reply, list[Exchange], float]:
         transcript, clock = Transcript(), asyncio.get_running_loop().time
         channel = StdioChannel(process, transcript, "0", seconds=60, total=120)
         channel.next_id()
         began = clock()
         reply = await channel.send_malformed("ping", MALFORMED, seconds=seconds)
-        [exchange] = transcript.exchanges
-        return reply, exchange, clock() - began
+        return reply, transcript.exchanges, clock() - began
 
     return asyncio.run(run())
 
@@ -109,3 +113,25 @@ def test_a_silent_process_has_the_given_time() -> None:
     assert exchange.failure is not None
     assert "0.05 s" in str(exchange.failure)
     assert seconds >= 0.05
+
+
+def test_the_ping_is_an_exchange_of_its_own() -> None:
+    _, [ping, line], _ = ask_all(process := Scripted([PONG]))
+
+    assert (ping.request, line.request) == (process.asked[1].rstrip(), MALFORMED)
+    assert (ping.method, ping.failure, ping.body) == ("ping", None, json.dumps(PONG).encode())
+    assert [piece.is_answer for piece in ping.received] == [True]
+    assert 0 <= ping.seconds <= line.seconds
+
+
+def test_a_ping_without_an_answer_says_why() -> None:
+    _, [silent, _], _ = ask_all(Scripted([REFUSAL]), seconds=0.05)
+    _, [ended, _], _ = ask_all(Scripted([], ends=True))
+
+    assert [str(one.failure and one.failure.reason.value) for one in (silent, ended)] == ["timeout", "unreachable"]
+
+
+def test_a_ping_that_could_not_be_sent_is_no_exchange() -> None:
+    _, exchanges, _ = ask_all(Scripted([REFUSAL], after=1, ends=True))
+
+    assert [one.request for one in exchanges] == [MALFORMED]
