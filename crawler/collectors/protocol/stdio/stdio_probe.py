@@ -68,7 +68,9 @@ class StdioProbe(Probe):
             if isinstance(first, Absent):
                 return first
             if self.options.is_full:
-                processes.start_ahead(1)  # every era needs another one, which then starts on the other core
+                # Every era needs another one, which then starts on the other core. A server that does not open is
+                # started once in vain: that it will not is only known when its start is over.
+                processes.start_ahead(1)
             self.runtime, start = first.runtime, ProcessStart.from_launch(target, first.facts)
             self.notes |= start.notes
             content = await self._open_and_list(target, first, processes)

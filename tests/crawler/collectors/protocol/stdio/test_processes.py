@@ -169,6 +169,52 @@ def test_processes_that_were_started_ahead_and_not_used_are_stopped_when_a_visit
     assert len(launcher.launched) == 3
 
 
+@pytest.mark.parametrize(("most", "starts"), [(1, [1, 1, 2]), (2, [1, 2, 2])])
+def test_the_next_process_is_started_ahead_where_two_may_live(most: int, starts: list[int]) -> None:
+    class Counting(PipeLauncher):
+        starts = 0
+
+        async def launch(self, target: Target) -> Pipes | Absent:
+            self.starts += 1
+            return await super().launch(target)
+
+    launcher, seen = Counting("bubblewrap", FACTS), []
+    silent = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", "input()"))
+
+    async def run() -> None:
+        processes = TargetProcesses(launcher, silent, ProbeLimits(processes=most), "0")
+        async with processes.started(Transcript()):
+            seen.append(launcher.starts)
+            processes.start_ahead(1)
+            processes.start_ahead(1)  # it is the same one
+            await asyncio.sleep(0)  # a turn of the event loop, in which it begins
+            seen.append(launcher.starts)
+        async with processes.started(Transcript()) as process:
+            assert isinstance(process, StartedProcess)
+            assert [pipes.stops > 0 for pipes in launcher.launched] == [True, False]
+            seen.append(launcher.starts)
+        await processes.close()
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+    assert seen == starts
+    assert all(pipes.stops for pipes in launcher.launched)
+
+
+@pytest.mark.parametrize(("depth", "processes"), [("core", 2), ("full", 1), ("full", 2)])
+def test_what_was_started_ahead_of_a_server_that_does_not_open_is_stopped_and_changes_no_record(
+    depth: str, processes: int
+) -> None:
+    launcher = PipeLauncher("bubblewrap", FACTS)
+    broken = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", "raise SystemExit(7)"))
+    prober = collector(launcher=launcher, depth=depth, limits=replace(PROBE, processes=processes))
+    found = asyncio.run(asyncio.wait_for(records_of(prober, broken), 60))
+
+    why = "the process ended before answering initialize: exit code 7"
+    assert found[listing_kind.KIND].content == Absent(Reason.START_FAILED, why)
+    assert len(launcher.launched) <= (2 if depth == "full" and processes > 1 else 1)
+    assert all(pipes.stops for pipes in launcher.launched)
+
+
 def test_a_process_that_is_there_is_used_although_an_earlier_one_waits_for_its_slot() -> None:
     class Slots(PipeLauncher):
         """The second start waits for a slot that only the third process frees."""
