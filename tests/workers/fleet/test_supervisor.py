@@ -63,15 +63,18 @@ def supervised(
         asking.join()
 
 
-@pytest.fixture
-def hangs_up() -> Iterator[None]:
-    """SIGHUP as in a terminal: the tests may have been started by nohup, which ignores it."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+@pytest.fixture(autouse=True)
+def signals_of_a_terminal() -> Iterator[None]:
+    """The tests may have been started by nohup, which ignores SIGHUP, or by a shell's `&`, which ignores SIGINT."""
+    before = {
+        signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),
+    }
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("hangs_up")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_processes_that_end_when_asked_leave_no_failure(number: signal.Signals) -> None:
     both = (process("one", WAITING), process("two", WAITING))
@@ -80,7 +83,6 @@ def test_processes_that_end_when_asked_leave_no_failure(number: signal.Signals) 
     assert sorted(output.splitlines()) == ["one      up", "two      up"]
 
 
-@pytest.mark.usefixtures("hangs_up")
 def test_a_closed_terminal_ends_nothing_under_nohup() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     lines_before: list[int] = []
@@ -195,7 +197,6 @@ class ClosedTerminal(StringIO):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
-@pytest.mark.usefixtures("hangs_up")
 def test_a_closed_terminal_ends_the_fleet_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", ClosedTerminal())
     log.configure_logging("info", "json")
