@@ -15,6 +15,7 @@ INFRA = ROOT / "infra"
 MANIFESTS = INFRA / "kubernetes" / "base"
 NOT_APPLIED = {"kustomization.yaml", "secret.example.yaml", "adapter.yaml"}
 OURS = re.compile(r"\b(HALLMARK_[A-Z_]+)\b")
+QUICK = yaml.CSafeLoader  # several modules read all files while they are collected, in every worker
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,14 @@ class Started:
 
 
 def compose() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((INFRA / "compose.yaml").read_text())
+    loaded: dict[str, Any] = yaml.load((INFRA / "compose.yaml").read_text(), QUICK)
     return loaded
 
 
 def manifests() -> list[dict[str, Any]]:
     """What is applied to a cluster, without what kustomize adds."""
     files = sorted(path for path in MANIFESTS.glob("*.yaml") if path.name not in NOT_APPLIED)
-    return [document for file in files for document in yaml.safe_load_all(file.read_text())]
+    return [document for file in files for document in yaml.load_all(file.read_text(), QUICK)]
 
 
 def pods() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -67,7 +67,7 @@ def encoded(coding: str, body: bytes) -> Behaviour:
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-BOMB = gzip.compress(b" " * (64 << 20))
+BOMB = gzip.compress(b" " * (64 << 20), compresslevel=1)
 
 ENDLESS_NUMBER = b'{"jsonrpc":"2.0","id":1,"result":{"capabilities":' + b"9" * 400_000 + b"}}"
 REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
