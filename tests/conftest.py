@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from evidence.store import Store, open_store
-from tests import shared_statements
+from tests import distribution, shared_statements
 from tests.sampling import FULL, SAMPLE
 from tests.servers.postgres import PostgresServer, postgres_server
 
@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Modules stay together, since their fixtures are expensive; every process of a run draws the same order."""
+    """Modules stay together, since their fixtures are expensive; every process of a run has the same order."""
     if (seed := config.getoption("shuffle")) is not None:
         chance, modules = random.Random(seed), defaultdict[str, list[pytest.Item]](list)
         for item in items:
@@ -64,6 +64,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for module in modules.values():
             chance.shuffle(module)
         items[:] = chain.from_iterable(chance.sample(list(modules.values()), len(modules)))
+    else:
+        distribution.longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> distribution.ModuleScheduling | None:
+    return distribution.ModuleScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    distribution.import_share(session.config)
 
 
 def pytest_configure() -> None:

@@ -1,0 +1,51 @@
+"""Every module is imported by one of the workers first, and its tests stay in one worker."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests import distribution
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "scope"),
+    [
+        ("tests/a/test_b.py::test_c", "tests/a/test_b.py"),
+        ("tests/a/test_b.py::test_c[http://host::1]", "tests/a/test_b.py"),
+        ("tests/a/test_b.py::test_c[user@host]", "tests/a/test_b.py"),
+        ("tests/a/test_b.py::test_c[user@host]@group", "group"),
+    ],
+)
+def test_a_module_stays_together_unless_its_tests_have_a_group(nodeid: str, scope: str) -> None:
+    assert object.__new__(distribution.ModuleScheduling)._split_scope(nodeid) == scope
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_the_shares_of_the_workers_are_all_modules_once(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    imported: list[str] = []
+    monkeypatch.setattr(importlib, "import_module", imported.append)
+
+    for number in range(count):
+        worker = {"workerid": f"gw{number}", "workercount": count}
+        distribution.import_share(as_config(["tests/workers", "tests/test_distribution.py::x"], worker))
+
+    expected = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "workers").rglob("test_*.py")}
+    assert len(imported) == len(set(imported))
+    assert {f"{name.replace('.', '/')}.py" for name in imported} == expected | {"tests/test_distribution.py"}
+
+
+def test_one_process_imports_nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib, "import_module", pytest.fail)
+    distribution.import_share(as_config(["tests"], None))
+
+
+def as_config(arguments: list[str], worker: dict[str, Any] | None) -> Any:
+    given = {} if worker is None else {"workerinput": worker}
+    return SimpleNamespace(args=arguments, rootpath=ROOT, invocation_params=SimpleNamespace(dir=ROOT), **given)
