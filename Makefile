@@ -16,7 +16,7 @@ JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo 
 INSTALL = $(BIN)/python infra/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run fleet test quick-tests check format live soak mutants bench conformance docs impact release lock up clean setup-run setup-dev
+.PHONY: help run fleet test quick-tests check format live soak mutants bench conformance docs impact release lock up clean setup-run setup-dev system-dev sandbox-dev
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,13 +27,11 @@ run: setup-run ## discover the starter registry, probe and score its servers, pr
 fleet: setup-run ## start the scheduler and workers for all queues on this machine, with PostgreSQL and Redis of the settings
 	$(HALLMARK) fleet $(ARGS)
 
-test: setup-dev ## what CI runs: checks, and beside them every test that needs no network (fixed seeds, small counts)
-	@infra/system-packages bwrap=bubblewrap chromium=chromium nginx=nginx
-	$(HALLMARK) sandbox build
+test: ## what CI runs: checks, and beside them every test that needs no network (fixed seeds, small counts)
 	@+$(MAKE) --no-print-directory -j2 check quick-tests
 
-quick-tests:
-	$(PYTEST) -n $(JOBS) --dist loadgroup -m "not live and not soak" $(ARGS)
+quick-tests: sandbox-dev
+	$(PYTEST) -n $(JOBS) --dist loadgroup --no-loadscope-reorder -m "not live and not soak" $(ARGS)
 
 check: setup-dev ## ruff, mypy --strict, import contracts, generated docs, changelog fragments
 	$(BIN)/ruff check .
@@ -113,6 +111,13 @@ setup-run: $(VENV)/.run
 	@$(HALLMARK) sandbox build
 
 setup-dev: $(VENV)/.dev
+
+# While system packages are installed, Python packages are too, and the checks begin. A venv may need one of its own.
+system-dev: | $(VENV)/bin/python
+	@infra/system-packages bwrap=bubblewrap chromium=chromium nginx=nginx
+
+sandbox-dev: setup-dev system-dev
+	$(HALLMARK) sandbox build
 
 $(VENV)/.dev: requirements/dev.txt pyproject.toml infra/install.py | $(VENV)/bin/python
 	$(INSTALL) requirements/dev.txt
