@@ -49,3 +49,20 @@ def test_one_process_imports_nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> N
 def as_config(arguments: list[str], worker: dict[str, Any] | None) -> Any:
     given = {} if worker is None else {"workerinput": worker}
     return SimpleNamespace(args=arguments, rootpath=ROOT, invocation_params=SimpleNamespace(dir=ROOT), **given)
+
+
+def test_what_takes_long_begins_first_and_the_rest_keeps_its_order() -> None:
+    items: list[Any] = [
+        as_item("tests/workers/test_a.py::test_b"),
+        as_item("tests/chaos/test_c.py::test_d"),
+        as_item("tests/crawler/test_e.py::test_f"),
+        as_item("tests/crawler/test_g.py::test_h", group=True),
+    ]
+
+    distribution.longest_first(items)
+
+    assert [item.nodeid.rpartition("_")[2] for item in items] == ["d", "h", "b", "f"]
+
+
+def as_item(nodeid: str, *, group: bool = False) -> Any:
+    return SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name: name if group else None)
