@@ -7,6 +7,7 @@ that a transaction has inserted may be rolled back.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -27,5 +28,5 @@ def keep_rows(connection: Connection, table: str, rows: Mapping[Any, Any]) -> No
         return
     kept = connection.info.setdefault((__name__, table), {})
     if len(kept) + len(rows) > MOST:
-        kept.clear()
-    kept.update(rows)
+        kept = connection.info[(__name__, table)] = {}  # a caller may still read what it recalled
+    kept.update(islice(rows.items(), MOST))

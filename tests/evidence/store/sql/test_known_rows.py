@@ -13,6 +13,7 @@ from sqlalchemy.engine import Engine
 from evidence.model import Run, Trigger
 from evidence.store import UnknownRun, open_store
 from evidence.store.database import Database
+from evidence.store.records.shapes import ShapePart, put_shapes, read_shapes
 from evidence.store.runs.run_states import add_run
 from evidence.store.sql import known_rows
 from evidence.store.sql.row_keys import find_dated_run, find_run_key
@@ -85,3 +86,15 @@ def test_a_connection_keeps_a_bounded_number_of_rows(database: Database, monkeyp
             known_rows.keep_rows(connection, "run", {number: number})
             assert len(known_rows.recall_rows(connection, "run")) <= 3
         assert known_rows.recall_rows(connection, "run")[9] == 9
+        known_rows.keep_rows(connection, "run", dict.fromkeys(range(10)))
+        assert len(known_rows.recall_rows(connection, "run")) == 3
+
+
+def test_shapes_that_make_room_for_others_are_still_read(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_rows, "MOST", 3)
+    shapes = [(ShapePart("listing", number, "probe", 1, None),) for number in range(5)]
+    with database.writing() as connection:
+        stored = {key: shape for shape, key in put_shapes(connection, shapes).items()}
+    with database.reading() as connection:
+        for keys in (list(stored)[:2], list(stored)[:4], list(stored)):
+            assert read_shapes(connection, keys) == {key: stored[key] for key in keys}
