@@ -158,10 +158,8 @@ class HttpEngine:
         if origin.scheme != "https":
             return await self._dial_with(None, origin, address, limits)
         if (session := self.tls_sessions.find(origin)) is not None:
-            try:
+            with self.tls_sessions.offering(origin):
                 return await self._dial_with(ResumingContext(self._tls, session), origin, address, limits)
-            except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError):
-                self.tls_sessions.withhold(origin)  # what the server cannot do with a session it may do without one
         connection = await self._dial_with(self._tls, origin, address, limits)
         self.tls_sessions.record_handshake(origin)
         return connection

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,7 +14,7 @@ import uvloop
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
 from crawler.http.engine import HttpEngine, HttpSession, Request
-from crawler.http.failures import TlsFailure
+from crawler.http.failures import TimedOut, TlsFailure
 from crawler.http.tls_sessions import TlsSessions
 from crawler.http.url import parse_url
 from tests.crawler.wire.certificates import Authority
@@ -78,31 +79,62 @@ def test_connections_after_the_second_resume_its_session(
 
 
 def test_a_server_that_fails_when_a_session_is_offered_is_asked_without_one(authority: Authority) -> None:
-    refused = 0
+    engine, refused = engine_of(authority), list[asyncio.StreamWriter]()
 
     async def run() -> list[bool]:
-        engine = engine_of(authority)
-        async with serving(hello, tls=authority.serving()) as url:
-            port = int(parse_url(url).origin.port)
-
-            async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                nonlocal refused
-                first = await reader.read(65536)
-                if PRE_SHARED_KEY in extensions(first):
-                    refused += 1
-                    writer.transport.abort()
-                    return
-                behind, onward = await asyncio.open_connection("127.0.0.1", port)
-                onward.write(first)
-                await asyncio.gather(_copy(reader, onward), _copy(behind, writer))
-
-            gateway = await asyncio.start_server(relay, "127.0.0.1", 0)
-            async with gateway:
-                through = f"https://localhost:{gateway.sockets[0].getsockname()[1]}/"
-                return [await is_resumed(engine, through) for _ in range(6)]
+        async with relaying(authority, refused) as url:
+            waiting = asyncio.create_task(_abort_first(refused))
+            found = [await is_resumed(engine, url) for _ in range(6)]
+            await waiting
+            return found
 
     assert asyncio.run(run()) == [False] * 6
-    assert refused == 1
+    assert len(refused) == 1
+
+
+def test_a_server_that_is_silent_when_a_session_is_offered_is_asked_without_one_from_then_on(
+    authority: Authority,
+) -> None:
+    engine, refused = engine_of(authority), list[asyncio.StreamWriter]()
+    engine.limits = Limits(connect=0.5)
+
+    async def run() -> list[bool]:
+        async with relaying(authority, refused) as url:
+            before = [await is_resumed(engine, url) for _ in range(2)]
+            with pytest.raises(TimedOut):
+                await is_resumed(engine, url)
+            return [*before, *[await is_resumed(engine, url) for _ in range(3)]]
+
+    assert asyncio.run(run()) == [False] * 5
+    assert len(refused) == 1
+
+
+@asynccontextmanager
+async def relaying(authority: Authority, refused: list[asyncio.StreamWriter]) -> AsyncIterator[str]:
+    """A gateway to a server of the authority, which answers none that offers a session, and adds it to `refused`."""
+    async with serving(hello, tls=authority.serving()) as url:
+        port = int(parse_url(url).origin.port)
+
+        async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            first = await reader.read(65536)
+            if PRE_SHARED_KEY in extensions(first):
+                refused.append(writer)
+                return
+            behind, onward = await asyncio.open_connection("127.0.0.1", port)
+            onward.write(first)
+            await asyncio.gather(_copy(reader, onward), _copy(behind, writer))
+
+        gateway = await asyncio.start_server(relay, "127.0.0.1", 0)
+        async with gateway:
+            yield f"https://localhost:{gateway.sockets[0].getsockname()[1]}/"
+            for writer in refused:
+                writer.transport.abort()
+
+
+async def _abort_first(refused: list[asyncio.StreamWriter]) -> None:
+    while not refused:
+        await asyncio.sleep(0.01)
+    refused[0].transport.abort()
 
 
 def extensions(hello: bytes) -> set[int]:
