@@ -147,7 +147,7 @@ class StdioChannel:
         began, number = self._loop.time(), self._number
         end = min(began + seconds, self._end)
         found: list[jsonrpc.RpcAnswer] = []
-        failure: WireFailure | None = None
+        stopped: WireFailure | None = None
         ping = _Ping(began, jsonrpc.encode_request(self.next_id(), "ping", {}))
         try:
             async with asyncio.timeout_at(end) as waiting:
@@ -158,13 +158,12 @@ class StdioChannel:
                 await self._read_past_ping(number, found, waiting, ping)
         except TimeoutError:
             is_past_ping = waiting.when() != end
-            late = TimedOut(_PASSED_OVER) if is_past_ping else self._explain_delay(seconds, began)
-            failure = None if found else late
+            stopped = TimedOut(_PASSED_OVER) if is_past_ping else self._explain_delay(seconds, began)
         except WireFailure as error:
-            failure = None if found else error
+            stopped = error
         if ping.is_sent:
-            self._transcript.add(self._describe_ping(ping, self._explain_delay(seconds, began)))
-        return Reply(self._record(label, body, began, failure), found[0] if found else None)
+            self._transcript.add(self._describe_ping(ping, None if ping.answered else stopped))
+        return Reply(self._record(label, body, began, None if found else stopped), found[0] if found else None)
 
     async def send_notification(self, method: str) -> None:
         began = self._loop.time()
@@ -245,9 +244,7 @@ class StdioChannel:
                 found.append(answer)
                 self._answered = at
 
-    def _describe_ping(self, ping: _Ping, late: WireFailure) -> Exchange:
-        """The exchange of a ping; `late` is the failure of one without an answer, unless the process has ended."""
-        failure = Unreachable(_ENDED, connected=True) if self.ended else late
+    def _describe_ping(self, ping: _Ping, failure: WireFailure | None) -> Exchange:
         return Exchange(
             transport=self.transport,
             method="ping",
@@ -259,7 +256,7 @@ class StdioChannel:
             utf8=is_utf8(ping.line),
             batch=jsonrpc.is_batch(ping.line),
             received=tuple(message_piece(message) for message in _messages(ping.line)),
-            failure=None if ping.answered else failure,
+            failure=failure,
         )
 
     def _store_line(self, line: bytes, messages: Sequence[jsonrpc.RpcMessage]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from crawler.launcher import ProcessExit
-from crawler.mcp.stdio import StdioChannel
+from crawler.mcp.stdio import LINE_BYTES, StdioChannel
 from crawler.mcp.transcript import Exchange, Reply, Transcript
 from evidence.canonical import Json
 
@@ -127,8 +127,10 @@ def test_the_ping_is_an_exchange_of_its_own() -> None:
 def test_a_ping_without_an_answer_says_why() -> None:
     _, [silent, _], _ = ask_all(Scripted([REFUSAL]), seconds=0.05)
     _, [ended, _], _ = ask_all(Scripted([], ends=True))
+    _, [drowned, _], _ = ask_all(Scripted([REFUSAL, {"method": "x" * LINE_BYTES}]))
 
-    assert [str(one.failure and one.failure.reason.value) for one in (silent, ended)] == ["timeout", "unreachable"]
+    why = [str(one.failure and one.failure.reason.value) for one in (silent, ended, drowned)]
+    assert why == ["timeout", "unreachable", "too_large"]
 
 
 def test_a_ping_that_could_not_be_sent_is_no_exchange() -> None:
