@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -44,6 +45,23 @@ def test_the_shares_of_the_workers_are_all_modules_once(monkeypatch: pytest.Monk
 def test_one_process_imports_nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib, "import_module", pytest.fail)
     distribution.import_share(as_config(["tests"], None))
+
+
+@pytest.mark.parametrize("raised", [SyntaxError, AssertionError, pytest.skip.Exception])
+def test_a_module_that_cannot_be_imported_is_left_to_the_collection(
+    monkeypatch: pytest.MonkeyPatch, raised: type[BaseException]
+) -> None:
+    met: list[str] = []
+
+    def refuse(name: str) -> None:
+        met.append(name)
+        raise raised
+
+    monkeypatch.setattr(importlib, "import_module", refuse)
+    both = ["tests/test_distribution.py", "tests/test_install_size.py"]
+    with suppress(pytest.skip.Exception):  # it would skip this test
+        distribution.import_share(as_config(both, {"workerid": "gw0", "workercount": 1}))
+    assert met == ["tests.test_distribution", "tests.test_install_size"]
 
 
 def as_config(arguments: list[str], worker: dict[str, Any] | None) -> Any:
