@@ -158,8 +158,11 @@ class HttpEngine:
         if origin.scheme != "https":
             return await self._dial_with(None, origin, address, limits)
         if (session := self.tls_sessions.find(origin)) is not None:
-            with self.tls_sessions.offering(origin):
-                return await self._dial_with(ResumingContext(self._tls, session), origin, address, limits)
+            try:
+                async with asyncio.timeout(limits.connect / 4):
+                    return await self._dial_with(ResumingContext(self._tls, session), origin, address, limits)
+            except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError, TimeoutError):
+                self.tls_sessions.withhold(origin)  # what the server cannot do with a session it may do without one
         connection = await self._dial_with(self._tls, origin, address, limits)
         self.tls_sessions.record_handshake(origin)
         return connection
@@ -167,9 +170,8 @@ class HttpEngine:
     async def _dial_with(
         self, tls: ssl.SSLContext | ResumingContext | None, origin: Origin, address: str, limits: Limits
     ) -> Connection:
-        where: dict[str, Any] = {"host": address, "port": origin.port}
-        if self._given_dial:
-            where = {"sock": await self._given_dial(origin.port)}
+        dial, port = self._given_dial, origin.port
+        where: dict[str, Any] = {"sock": await dial(port)} if dial else {"host": address, "port": port}
         if tls is not None:
             where.update(ssl=tls, server_hostname=origin.host)
         _, connection = await asyncio.get_running_loop().create_connection(lambda: Connection(limits), **where)

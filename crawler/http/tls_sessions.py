@@ -6,12 +6,10 @@ kept from the second handshake on: for the fresh connections of a full probe, an
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
@@ -44,19 +42,10 @@ class TlsSessions:
             return None
         return host.session if host else None
 
-    @contextmanager
-    def offering(self, origin: Origin) -> Iterator[None]:
-        """A handshake that offers a session; after one that fails or takes too long, none is offered within the hour.
-
-        A failed handshake raises nothing: what the server cannot do with a session it may do without one.
-        """
-        try:
-            yield
-        except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError):
-            self._withhold(origin)
-        except asyncio.CancelledError:
-            self._withhold(origin)
-            raise
+    def withhold(self, origin: Origin) -> None:
+        """Offer no session to an origin within the hour."""
+        if (host := self._hosts.get(origin)) is not None:  # it may be forgotten meanwhile
+            host.is_settled, host.session = True, None
 
     def record_handshake(self, origin: Origin) -> None:
         """Count a handshake in which the certificate was verified."""
@@ -76,10 +65,6 @@ class TlsSessions:
         host.is_settled = True
         session = tls.session
         host.session = session if session and (session.has_ticket or session.id) else None
-
-    def _withhold(self, origin: Origin) -> None:
-        if (host := self._hosts.get(origin)) is not None:  # it may be forgotten meanwhile
-            host.is_settled, host.session = True, None
 
 
 class ResumingContext:
