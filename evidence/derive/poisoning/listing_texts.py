@@ -40,6 +40,12 @@ def describes_parameter(place: TextPlace) -> bool:
     return place[1] in ("description", "title") and _is_in_schema(place)
 
 
+def describes_tool(place: TextPlace) -> bool:
+    """Whether the text is the description of an item of a list, such as a tool."""
+    around, last = place
+    return last == "description" and around is not None and around[0] is None
+
+
 def _is_in_schema(place: TextPlace) -> bool:
     around, last = place
     return around is not None and (last == "inputSchema" or _is_in_schema(around))

@@ -17,6 +17,7 @@ from evidence.derive.poisoning.listing_texts import (
     ListingText,
     TextPlace,
     describes_parameter,
+    describes_tool,
     format_path,
     iterate_texts,
 )
@@ -29,6 +30,7 @@ from evidence.derive.poisoning.pattern_matching import (
     match_patterns,
 )
 from evidence.derive.poisoning.quotations import hide_quotations
+from evidence.derive.poisoning.resemblance import find_resemblance, limit_texts, may_resemble
 from evidence.derive.poisoning.security_purpose import SecurityPurpose, names_security, states_security
 from evidence.derive.poisoning.structure import ToolView, describe_tool, find_signals, find_structure_candidates
 from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
@@ -48,6 +50,7 @@ from evidence.patterns.poisoning import (
 )
 from evidence.patterns.poisoning.encoded_payloads import COMMAND
 from evidence.patterns.poisoning.hidden_characters import MARKDOWN_COMMENT
+from evidence.patterns.poisoning.resemblance import PATTERN as RESEMBLANCE
 from evidence.patterns.poisoning.structure import Purpose
 
 MAX_HITS: Final = 200
@@ -149,14 +152,15 @@ def _hits(
     )
     instructed = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
     structured = {distinct[at] for at in find_structure_candidates(TextIndex(folded))}
-    if not instructed and not structured and not any(matches.values()):
+    plain = dict(zip(distinct, folded, strict=True))
+    resembling = _find_resembling(places, plain, tools)
+    if not instructed and not structured and not resembling and not any(matches.values()):
         return
     places = [each for each in places if matches[each[2]] or each[2] in structured or each[2] in instructed]
     known = tools.contexts(
         {owner for _, owner, text in places if owner and any(each.found.others for each in matches[text])}
     )
     views = tools.views({owner for _, owner, text in places if owner and text in structured})
-    plain = dict(zip(distinct, folded, strict=True))
     for place, owner, text in places:
         hits = [
             hit
@@ -176,8 +180,33 @@ def _hits(
                     Confidence.MEDIUM,
                 )
             )
+        hits += _combine_signs(hits)
+        if any(hit.is_grave for hit in hits):
+            resembling.pop(owner, None)
         yield from hits
-        yield from _combine_signs(hits)
+    yield from resembling.values()
+
+
+def _find_resembling(places: Iterable[ListingText], plain: Mapping[str, str], tools: _KnownTools) -> dict[str, Hit]:
+    """By tool, the hit of those whose texts as a whole resemble an order; none for tools about attacks."""
+    texts: dict[str, list[tuple[TextPlace, str]]] = {}
+    for place, owner, text in places:
+        if owner and place[1] == "description" and (describes_tool(place) or describes_parameter(place)):
+            texts.setdefault(owner, []).append((place, text))
+    limited = {
+        owner: limit_texts((plain[text], not describes_tool(place)) for place, text in each)
+        for owner, each in texts.items()
+    }
+    promising = {owner: each for owner, each in limited.items() if may_resemble(each)}
+    views = tools.views(promising)
+    hits: dict[str, Hit] = {}
+    for owner, each in promising.items():
+        words = find_resemblance(each, views[owner])
+        if words and not any(tools.may_quote(owner, text) for _, text in texts[owner]):
+            title = f"Resembles an order to the agent, by its words: {', '.join(words)}"
+            at = format_path(texts[owner][0][0])
+            hits[owner] = Hit(Category.COMBINED, RESEMBLANCE, title, at, Confidence.MEDIUM)
+    return hits
 
 
 def _describe_tools(listing: Listing, owners: Iterable[str]) -> dict[str, ToolView]:

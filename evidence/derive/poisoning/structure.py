@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import or_
 from typing import Final
 
@@ -158,6 +159,18 @@ def _select_sentences(folded: str) -> str:
         selected.append(folded[bounds[at] : bounds[at + 1]])
         last = at
     return "".join(selected)
+
+
+def split_sentences(folded: str) -> list[str]:
+    """The sentences of a folded text, with their ends."""
+    bounds = [0, *(found.end() for found in _END.finditer(folded)), len(folded)]
+    return [folded[start:end] for start, end in pairwise(bounds)]
+
+
+def skip_first(folded: str) -> str:
+    """A folded text without its first sentence."""
+    end = _END.search(folded)
+    return folded[end.end() :] if end else ""
 
 
 def split_concepts(folded: str, view: ToolView) -> list[Concepts]:

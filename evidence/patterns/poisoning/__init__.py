@@ -55,7 +55,7 @@ __all__ = [
     "is_placeholder",
 ]
 
-VERSION: Final = 7
+VERSION: Final = 8
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *instruction_override.PATTERNS,
