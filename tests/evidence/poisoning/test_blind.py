@@ -16,6 +16,7 @@ import pytest
 from evidence.derive.poisoning import Hit, scan_listing
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import PATTERNS_BY_ID, UNCERTAIN, Category
+from evidence.patterns.poisoning.resemblance import PATTERN as RESEMBLANCE
 from evidence.patterns.poisoning.structure import SIGNALS
 from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus
 
@@ -42,6 +43,22 @@ def test_attacks_are_found_and_honest_rows_are_not(number: int) -> None:
     honest = [row["id"] for row in rows(number) if not row["label"] and find_categories(row)]
     assert sum(attacks) >= FLOORS[number]
     assert len(honest) / (len(rows(number)) - len(attacks)) < MOST_FALSE, honest
+
+
+SECOND = Path(__file__).with_name("blind_second")
+"""Sets of a third author, who knew neither patterns nor the sets before; nothing was mended or trained on them."""
+FIRST_CONTACT = {"attacks_plain": (42, 51), "attacks_disguised": (17, 27), "look_alikes": (3, 4)}
+"""Rows with a finding that costs points, and rows with that or with words that together resemble an order."""
+
+
+@pytest.mark.parametrize("name", FIRST_CONTACT)
+def test_sets_that_nothing_was_mended_on_are_judged_as_at_first_contact(name: str) -> None:
+    found = [hits for _, hits in ToolCorpus.read(SECOND / f"{name}.jsonl").scan()]
+    grave = sum(any(map(_costs, hits)) for hits in found)
+    seen = sum(any(_costs(hit) or hit.pattern == RESEMBLANCE for hit in hits) for hits in found)
+    is_attack = name != "look_alikes"
+    assert (grave >= FIRST_CONTACT[name][0]) if is_attack else (grave <= FIRST_CONTACT[name][0])
+    assert (seen >= FIRST_CONTACT[name][1]) if is_attack else (seen <= FIRST_CONTACT[name][1])
 
 
 LEAST_FOUND = {"attacks_plain": 96, "attacks_disguised": 50, "look_alikes": 0}
@@ -90,10 +107,10 @@ def _ids() -> Iterator[str]:
 
 
 def test_no_pattern_that_caps_a_grade_accuses_an_honest_row() -> None:
-    sets = sorted(FOLDER.glob("*.jsonl"))
+    sets = sorted([*FOLDER.glob("*.jsonl"), *SECOND.glob("*.jsonl")])
     judged = [pair for path in sets for pair in ToolCorpus.read(path).scan()]
     honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
-    assert len(honest) > 1_000
+    assert len(honest) > 1_200
     assert {hit.pattern for hits in honest for hit in hits if hit.is_certain} == set()
 
 
