@@ -42,6 +42,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_POST = do_GET
 http.server.HTTPServer(("127.0.0.1", 8123), Handler).serve_forever()
 """
+SILENT_SERVER = """
+import socket, sys
+listener, held = socket.create_server(("127.0.0.1", 8123)), []
+while True:
+    held.append(listener.accept()[0])
+    print(held[-1].recv(1000).split()[1].decode(), file=sys.stderr, flush=True)
+"""
 SOCKETS = """
 import json, os, socket, sys, time
 here = sorted(int(name) for name in os.listdir("/proc/self/fd"))
@@ -127,6 +134,15 @@ def test_a_port_without_mcp_and_a_server_that_ends_are_told_apart(cache: Path, t
         Absent(Reason.TRANSPORT_UNSUPPORTED, "it listens on port 8123 instead of stdio, and speaks no MCP there"),
         Absent(Reason.START_FAILED, "the process ended before answering initialize: exit code 1: no configuration"),
     ]
+
+
+def test_a_port_that_answers_nothing_is_asked_at_one_path(cache: Path, tmp_path: Path) -> None:
+    record = probe(cache, project(tmp_path, SILENT_SERVER), patience=2.0)[listing.KIND]
+    words = "it listens on port 8123 instead of stdio, and speaks no MCP there"
+    assert record.content == Absent(Reason.TRANSPORT_UNSUPPORTED, words)
+    asked = record.observation["stderr"]
+    assert isinstance(asked, str)
+    assert set(asked.split()) == {"/mcp"}
 
 
 def test_a_declared_port_that_stays_closed_is_no_obstacle_to_stdio(cache: Path) -> None:

@@ -36,7 +36,7 @@ _PORTS: Final = 3
 _POLL: Final = 0.1
 _SETTLING: Final = 2.0  # seconds for a declared port after another one is open
 _NOISE: Final = 64 * 1024
-_LIMITS: Final = Limits(first_byte=15.0)
+_FIRST_BYTE: Final = 15.0  # seconds, unless a process has less
 _NO_ANSWER: Final = Exchange(
     transport="stdio",
     method="",
@@ -119,11 +119,14 @@ class PortStart:
         engine = HttpEngine(
             user_agent=f"{CLIENT_NAME}/{self._dependencies.client_version}",
             guard=AddressGuard(allow_private=True),
-            limits=_LIMITS,
+            limits=Limits(first_byte=min(_FIRST_BYTE, self._dependencies.limits.stdio_answer)),
             dial=launched.connect,
         )
         refused: list[ProbeResult] = []
+        silent: set[int] = set()
         for url in _addresses(target, ports):
+            if (port := parse_url(url).origin.port) in silent:
+                continue
             left = self._dependencies.limits.total - (asyncio.get_running_loop().time() - began)
             if left < 1:
                 break
@@ -134,6 +137,8 @@ class PortStart:
             if isinstance(probed.listing, Observed):
                 return replace(probed, observation={**probed.observation, LISTENS: url})
             refused.append(probed)
+            if isinstance(probed.listing, Absent) and probed.listing.reason is Reason.TIMEOUT:
+                silent.add(port)  # its other paths would take as long again
         if not ports:
             return None
         telling = (one for one in refused if isinstance(one.listing, Absent) and one.listing.reason in _TELLING)
