@@ -129,8 +129,15 @@ def test_a_package_that_a_newer_dependency_breaks_starts_with_those_of_its_relea
     assert listed.installed == {"version": "1.0.0", "dependenciesOf": "2025-03-05"}
 
 
-@pytest.mark.parametrize("kind", [TargetType.NPM, TargetType.PYPI])
-@pytest.mark.parametrize("version", ["1.0.0", None])
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        (TargetType.NPM, "1.0.0"),
+        (TargetType.PYPI, None),
+        pytest.param(TargetType.NPM, None, marks=pytest.mark.soak),
+        pytest.param(TargetType.PYPI, "1.0.0", marks=pytest.mark.soak),
+    ],
+)
 def test_a_package_whose_dependency_was_repaired_is_measured_with_those_of_today(
     cache: Path, index: IndexServer, tmp_path: Path, kind: TargetType, version: str | None
 ) -> None:
