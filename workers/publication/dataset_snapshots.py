@@ -154,7 +154,8 @@ def plan_parts(ctx: Context, run: Run) -> ExportPlan:
     hidden = find_opted_out_servers(ctx.settings, ctx.store)
     reopened: dict[ServerId, list[str]] = {}
     for row in sorted(read_reopened_findings(ctx.store, run.as_of), key=lambda row: row.finding.id):
-        reopened.setdefault(row.finding.server, []).append(row.finding.id)
+        # A part that was being written while the finding was public for a time is not the one to show now.
+        reopened.setdefault(row.finding.server, []).append(f"{row.finding.id} since {row.since.isoformat()}")
     return plan_export(ctx.store, run.id, hidden=hidden, code=digest_pins(ctx.pins), reopened=reopened)
 
 

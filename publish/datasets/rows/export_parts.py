@@ -30,7 +30,7 @@ _PARTIAL: Final = ".partial"
 class ExportPlan(Struct, frozen=True):
     """The batches of a run, of which some may be empty, and everything else on which the bytes of its parts depend.
 
-    `reopened` are the findings of each server that were made private again.
+    `reopened` are the findings of each server that were made private again, with the time.
     """
 
     run: str

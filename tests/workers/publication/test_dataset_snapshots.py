@@ -173,7 +173,7 @@ def test_parts_from_before_an_opt_out_are_not_joined(parted: Context, tmp_path: 
 def test_a_finding_that_is_made_private_again_changes_only_the_part_of_its_server(parted: Context) -> None:
     before = dataset_snapshots.plan_parts(parted, NIGHT)
     place = next(at for at in range(before.parts) if before.list_batches(at) == [[DOSSIERS[0].server.id]])
-    after = replace(before, reopened={DOSSIERS[0].server.id: ["fnd_1"]})
+    after = replace(before, reopened={DOSSIERS[0].server.id: ["fnd_1 since 2099-01-01"]})
     changed = [at for at in range(before.parts) if before.name_part(at) != after.name_part(at)]
     assert (changed, after.key != before.key) == ([place], True)
 
@@ -291,23 +291,50 @@ def test_beat_asks_only_when_there_is_a_place() -> None:
     assert schedule.TASK_QUEUES[schedule.EXPORT_DATASETS] == schedule.PUBLISH_QUEUE
 
 
+class DisclosedNight:
+    """A published night with one finding, which the operator disclosed and may make private again."""
+
+    def __init__(self, folder: Path) -> None:
+        made = open_store(f"sqlite:///{folder}/night.db")
+        made.migrate()
+        self.store = nights.fill(made, [poisoned()], NIGHT)
+        *_, card = self.store.read_scorecards(NIGHT.id, rubric="enterprise")
+        self.finding = find_private_findings(poisoned(), [receipt.decode_scorecard(card.body)])[0]
+        self.store.put_findings([self.finding], samples.AS_OF)
+        self.move(FindingState.PRIVATE_TRIAGE, FindingState.PUBLIC_DISCLOSED, samples.AS_OF)
+
+    def move(self, before: FindingState, after: FindingState, at: datetime) -> None:
+        change = Disclosure(at=at, who="operator", before=before, after=after, note="why", recipient="vendor")
+        self.store.transition_finding(self.finding.id, change)
+
+
+@pytest.fixture
+def disclosed(tmp_path: Path) -> DisclosedNight:
+    return DisclosedNight(tmp_path)
+
+
+def test_a_finding_that_was_public_for_a_time_has_its_part_written_again(
+    disclosed: DisclosedNight, tmp_path: Path
+) -> None:
+    ctx, public, private = (
+        context(disclosed.store, tmp_path),
+        FindingState.PUBLIC_DISCLOSED,
+        FindingState.PRIVATE_TRIAGE,
+    )
+    keys = []
+    for year in (2097, 2098):
+        disclosed.move(public, private, datetime(year, 1, 1, tzinfo=UTC))
+        keys.append(dataset_snapshots.plan_parts(ctx, NIGHT).key)
+        disclosed.move(private, public, datetime(year, 2, 1, tzinfo=UTC))
+    assert keys[0] != keys[1]
+
+
 @pytest.mark.parametrize("again", [None, FindingState.DISMISSED], ids=["reopened", "dismissed"])
 def test_a_snapshot_with_a_finding_that_is_public_no_longer_is_withdrawn(
-    tmp_path: Path, again: FindingState | None
+    disclosed: DisclosedNight, tmp_path: Path, again: FindingState | None
 ) -> None:
-    made = open_store(f"sqlite:///{tmp_path}/night.db")
-    made.migrate()
-    store = nights.fill(made, [poisoned()], NIGHT)
-    *_, card = store.read_scorecards(NIGHT.id, rubric="enterprise")
-    finding = find_private_findings(poisoned(), [receipt.decode_scorecard(card.body)])[0]
-    store.put_findings([finding], samples.AS_OF)
-
-    def move(before: FindingState, after: FindingState, at: datetime) -> None:
-        change = Disclosure(at=at, who="operator", before=before, after=after, note="why", recipient="vendor")
-        store.transition_finding(finding.id, change)
-
-    move(FindingState.PRIVATE_TRIAGE, FindingState.PUBLIC_DISCLOSED, samples.AS_OF)
-    ctx = context(store, tmp_path)
+    finding, move = disclosed.finding, disclosed.move
+    ctx = context(disclosed.store, tmp_path)
     keep(ctx)
     folder = tmp_path / "place" / NIGHT.id
 
