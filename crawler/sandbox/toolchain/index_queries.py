@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, urljoin
@@ -78,10 +79,9 @@ def authorise_requests(credentials: IndexCredentials) -> dict[str, list[Callable
 
 def open_index_client(bundle: Path, credentials: IndexCredentials) -> httpx.AsyncClient:
     """A client for the user's own indexes: their certificates and credentials, no proxy from the environment."""
-    context = ssl.create_default_context(cafile=str(bundle))
     headers = {"User-Agent": "hallmark-sandbox"}
     return httpx.AsyncClient(
-        verify=context,
+        verify=_read_bundle(bundle, bundle.stat().st_mtime_ns),
         event_hooks=authorise_requests(credentials),
         trust_env=False,
         follow_redirects=True,
@@ -89,6 +89,12 @@ def open_index_client(bundle: Path, credentials: IndexCredentials) -> httpx.Asyn
         timeout=INDEX_TIMEOUT,
         headers=headers,
     )
+
+
+@lru_cache(maxsize=4)
+def _read_bundle(bundle: Path, changed: int) -> ssl.SSLContext:
+    """To read the usual 140 authorities takes 25 ms, more than the questions about a package."""
+    return ssl.create_default_context(cafile=str(bundle))
 
 
 async def query_index(
