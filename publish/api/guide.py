@@ -18,7 +18,7 @@ from publish.api.openapi_outline import (
     outline_document,
 )
 from publish.mcp.endpoint import MCP_PATH as MCP
-from publish.mcp.server import TOOLS
+from publish.mcp.tool_names import TOOLS
 from publish.text.display import render_inline_code
 from publish.views.evidence.server import MultilineText
 from publish.web.context import SiteContext

@@ -23,13 +23,12 @@ from evidence.store import Store
 from evidence.store.listing.values import ListingQuery
 from publish.mcp.answer_types import Comparison, Explanation, Receipt, SearchResult
 from publish.mcp.answers import McpAnswers, Unanswerable, describe_methodologies
+from publish.mcp.tool_names import PROMPTS, TOOLS
 from publish.text.display import make_visible
 from publish.views.categories import ALL_CATEGORIES
 
 SERVER_NAME: Final = "hallmark"
 LONGEST_REQUEST: Final = 64 * 1024
-TOOLS: Final = ("search_servers", "get_scorecard", "explain_finding", "compare_servers")
-PROMPTS: Final = ("improve_server",)
 
 _CATEGORIES: Final = tuple(category.id for category in ALL_CATEGORIES)
 _TYPED: Final = 100

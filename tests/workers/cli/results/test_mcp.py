@@ -10,7 +10,7 @@ import pytest
 
 from evidence.store import Store, open_store
 from publish.app import create_app
-from publish.mcp.server import TOOLS
+from publish.mcp.tool_names import TOOLS
 from tests.publish import samples
 from tests.publish.published_stores import show
 from tests.publish.site.plain_backend import PlainBackend
