@@ -107,10 +107,12 @@ def test_neither_a_run_without_services_nor_the_site_imports_a_client_of_theirs(
         "import sys, workers.cli.measure.run\n"
         "print([name for name in ('celery', 'psycopg', 'redis') if name in sys.modules])\n"
         "import workers.web.app\n"
-        "print([name for name in ('celery', 'psycopg') if name in sys.modules])"
+        "print([name for name in ('celery', 'psycopg') if name in sys.modules])\n"
+        "import publish.app\n"
+        "print('the SDK that a static report does without', 'mcp' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n[]\n"
+    assert done.stdout == "[]\n[]\nthe SDK that a static report does without False\n"
 
 
 def test_no_garbage_is_looked_for_before_a_command_is_imported(home: Path) -> None:
