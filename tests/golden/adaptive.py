@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import cache
 from pathlib import Path
 
 from scoring.engine import catalogue
@@ -15,6 +16,7 @@ from tests.dossiers import captures
 GOLDEN = Path(__file__).with_name("adaptive.json")
 
 
+@cache
 def current() -> dict[str, object]:
     rubric = catalogue.get_rubric("adaptive@1")
     return {name: _compact(rubric.score(assess_dossier(dossier, [rubric]))) for name, dossier in captures().items()}

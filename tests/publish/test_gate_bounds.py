@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from publish.badges import requirements
 from publish.badges.requirements import LAB_TESTED, SECURITY_SCANNED, VENDOR_VERIFIED, Judgement
+from publish.views.public_servers import PublicServer
 from scoring.results import weighting
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -19,14 +21,22 @@ from tests.publish.judged import published, receipts, whole
 from tests.sampling import examples
 
 PARTS = [(dimension.name, part.name) for dimension in DIMENSIONS for part in dimension.components]
-SHOWN = published(whole())
-CARDS = receipts(whole())
 HIDDEN = NotMeasured("no_repository")
 
 Results = Mapping[tuple[str, str], int]
 
 results = st.fixed_dictionaries({part: st.sampled_from([0, 3, 6, 7, 8, 9, 10, 10]) for part in PARTS})
 some_parts = st.sets(st.sampled_from(PARTS))
+
+
+@cache
+def shown() -> PublicServer:
+    return published(whole())
+
+
+@cache
+def cards() -> Sequence[Scorecard]:
+    return receipts(whole())
 
 
 @settings(derandomize=True, max_examples=examples(150), deadline=None)
@@ -74,7 +84,7 @@ def test_each_badge_is_earned_at_its_number_and_not_below_it() -> None:
 
 
 def judged(found: Results, hidden: set[tuple[str, str]]) -> Judgement:
-    return requirements.judge_server(SHOWN, [card(found, hidden), *CARDS[1:]])
+    return requirements.judge_server(shown(), [card(found, hidden), *cards()[1:]])
 
 
 def card(found: Results, hidden: set[tuple[str, str]]) -> Scorecard:
@@ -98,9 +108,9 @@ def card(found: Results, hidden: set[tuple[str, str]]) -> Scorecard:
     )
     overall = weighting.compute_overall(parts)
     low, high = weighting.compute_bounds(parts)
-    assert CARDS[0].rubric == requirements.GATE_RUBRIC
+    assert cards()[0].rubric == requirements.GATE_RUBRIC
     return replace(
-        CARDS[0],
+        cards()[0],
         score=NotMeasured("nothing_measured") if overall is None else overall,
         dimensions=parts,
         lines=(),

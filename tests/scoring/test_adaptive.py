@@ -21,7 +21,7 @@ from tests.golden import adaptive as golden
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "adaptive-weights.json").read_text(encoding="utf-8"))
-GOLDEN, GOLDEN_NOW = golden.committed(), golden.current()
+GOLDEN = golden.committed()
 UNTESTABLE = [Reason.OAUTH_REQUIRED, Reason.SANDBOX_RESTRICTED, Reason.TRANSPORT_UNSUPPORTED, Reason.UNREACHABLE]
 
 
@@ -192,4 +192,6 @@ def _with_tools(body: bytes, part: dict[str, Any]) -> Observed:
 
 @pytest.mark.parametrize("name", captures())
 def test_captured_servers_keep_their_scorecards(name: str) -> None:
-    assert GOLDEN_NOW[name] == GOLDEN[name], "if meant: `python -m tests.golden.adaptive --write`, and review the diff"
+    assert golden.current()[name] == GOLDEN[name], (
+        "if meant: `python -m tests.golden.adaptive --write`, and review the diff"
+    )
