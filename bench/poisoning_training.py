@@ -2,10 +2,10 @@
 
     python -m bench.poisoning_training [--write]
 
-Prints, by cross-validation in FOLDS parts that keep servers whole, what each threshold finds and accuses, and chooses
-the lowest with a precision of LEAST_PRECISION on the blind sets. `--write` then trains on all rows and writes the table
-of `evidence.patterns.poisoning.resemblance`. The half of the blind sets that was never read is not opened. Two runs
-write the same table.
+Each source is judged by a model that is trained on the others: texts of one author resemble each other, so that random
+parts would overrate it. Chosen is the lowest threshold with a precision of LEAST_PRECISION on the blind sets. `--write`
+then trains on all rows and writes the table of `evidence.patterns.poisoning.resemblance`. The half of the blind sets
+that was never read is not opened. Two runs write the same table.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,14 +25,14 @@ from msgspec import Struct
 from bench.poisoning_blind import FOLDER, SETS, half_of
 from evidence.derive.poisoning import fold_text
 from evidence.derive.poisoning.resemblance import limit_texts, list_tool_features, measure_scale
+from evidence.derive.poisoning.security_purpose import SecurityPurpose
 from evidence.derive.poisoning.structure import describe_tool
 from evidence.kinds.listing import Item, Listing
 from evidence.model import Observed
 from evidence.patterns.poisoning.resemblance import TABLE
 from tests.dossiers import captures
 
-VERSION: Final = 1
-FOLDS: Final = 8
+VERSION: Final = 2
 LEAST_PRECISION: Final = 0.97
 PENALTY: Final = 1.0
 """Of the square of a weight."""
@@ -39,24 +40,34 @@ CONCEPT_VALUE: Final = 0.5
 """Value of a concept beside that of a word, which is 1: the lists of concepts were made for the texts of the read half,
 so cross-validation overrates them.
 """
+COMMON: Final = 6
+"""Negative logarithm of the share of rows from which on a feature has its full value. Words such as "and" are in most
+long texts of any kind: the value of a feature falls with the logarithm of its share.
+"""
 LEAST_ROWS: Final = 2
 LEAST_WEIGHT: Final = 5
 """Rows with a feature, and hundredths of its weight, below which it is left out."""
 STEPS: Final = 400
-PROMISING: Final = -100
-"""Hundredths that single words must reach: 97 % of the trained texts that resemble an order do, 4 % of real tools."""
+PROMISING: Final = -140
+"""Hundredths that single words must reach: 98 % of the trained texts that resemble an order do, 1 % of real tools."""
+UNLIKE: Final = -100
+"""Hundredths below which a text differs from orders: by models that did not see their source, six of ten honest rows
+and 1 of 128 attacks that only patterns about words find.
+"""
 
 OLDER: Final = (1, 2, 4, 5)
-PAIRS: Final = FOLDER.parent / "training" / "pairs.jsonl"
+SECOND: Final = FOLDER.with_name("blind_second")
+BLIND: Final = ("blind", "blind_second")
+"""Sources that were written before their authors knew what is found."""
+PAIRS: Final = {name: FOLDER.parent / "training" / f"{name}.jsonl" for name in ("pairs", "further_pairs")}
 HONEST: Final = FOLDER.parent / "honest"
 SENTENCES: Final = {"honest_sentences": False, "honest_near_patterns": False, "neighbouring_attacks": True}
 
 
 class Row(Struct, frozen=True):
-    """A tool, or a sentence of one. `group`: rows that are trained and tested together."""
+    """A tool, or a sentence of one. `source`: rows that are trained and tested together."""
 
     source: str
-    group: str
     is_attack: bool
     tool: Mapping[str, Any]
 
@@ -94,22 +105,30 @@ def main() -> None:
 
 def list_rows() -> Iterator[Row]:
     """All texts that are trained on; none of the half that was never read."""
+    yield from _list_tools()
+    for name, is_attack in SENTENCES.items():
+        for row in _read(HONEST / f"{name}.jsonl"):
+            yield Row("sentences", is_attack, _place(row))
+    for name, path in PAIRS.items():
+        for row in _read(path):
+            yield Row(name, bool(row["label"]), _place(row))
+    for _, dossier in sorted(captures().items()):
+        content = dossier.read("listing")
+        if isinstance(content, Observed):
+            yield from (Row("captures", False, item.raw) for item in Listing.parse(content.body).tools.items)
+
+
+def _list_tools() -> Iterator[Row]:
+    """Tools of the sets that were written blind, then read."""
     for name in SETS:
         for row in _read(FOLDER / f"{name}.jsonl"):
             if half_of(row["id"]) == "read":
-                yield Row("blind", row["server"], bool(row["label"]), row)
+                yield Row("blind", bool(row["label"]), row)
+        for row in _read(SECOND / f"{name}.jsonl"):
+            yield Row("blind_second", bool(row["label"]), row)
     for number in OLDER:
         for row in _read(FOLDER / f"poisoning_blind_{number}.jsonl"):
-            yield Row(f"older {number}", row["server"], bool(row["label"]), row)
-    for name, is_attack in SENTENCES.items():
-        for at, row in enumerate(_read(HONEST / f"{name}.jsonl")):
-            yield Row(name, f"{name}-{at}", is_attack, _place(row))
-    for at, row in enumerate(_read(PAIRS)):
-        yield Row("pairs", f"pairs-{at // 2}", bool(row["label"]), _place(row))
-    for name, dossier in sorted(captures().items()):
-        content = dossier.read("listing")
-        if isinstance(content, Observed):
-            yield from (Row("captures", str(name), False, item.raw) for item in Listing.parse(content.body).tools.items)
+            yield Row("older", bool(row["label"]), row)
 
 
 def weigh_features(row: Row) -> dict[str, float]:
@@ -121,28 +140,45 @@ def weigh_features(row: Row) -> dict[str, float]:
 
 
 def cross_validate(rows: Sequence[Row], features: Sequence[Mapping[str, float]]) -> list[int]:
-    """The score of each row, in hundredths, by a model that did not see its group."""
+    """The score of each row, in hundredths, by a model that did not see its source."""
     scores = [0] * len(rows)
-    folds = [hashlib.sha256(row.group.encode()).digest()[0] % FOLDS for row in rows]
-    for fold in range(FOLDS):
-        seen = [at for at, other in enumerate(folds) if other != fold]
-        weights, bias = train([features[at] for at in seen], [rows[at].is_attack for at in seen])
-        for at, other in enumerate(folds):
-            if other == fold:
-                total = sum(weights.get(feature, 0) * value for feature, value in features[at].items())
-                scores[at] = round(100 * (bias + total))
+    for source in sorted({row.source for row in rows}):
+        for at, score in judge_source(rows, features, source).items():
+            scores[at] = score
     return scores
+
+
+def judge_source(rows: Sequence[Row], features: Sequence[Mapping[str, float]], source: str) -> dict[int, int]:
+    """By index, the scores of the rows of a source, in hundredths, by a model that all other rows train."""
+    seen = [at for at, row in enumerate(rows) if row.source != source]
+    weights, bias = train([features[at] for at in seen], [rows[at].is_attack for at in seen])
+    totals = {
+        at: sum(weights.get(feature, 0) * value for feature, value in features[at].items())
+        for at, row in enumerate(rows)
+        if row.source == source
+    }
+    return {at: round(100 * (bias + total)) for at, total in totals.items()}
 
 
 def choose_threshold(rows: Sequence[Row], scores: Sequence[int]) -> int:
     """The lowest threshold above which the precision on the blind sets is LEAST_PRECISION."""
-    judged = sorted(((score, row.is_attack) for row, score in zip(rows, scores, strict=True) if row.source == "blind"))
+    judged = sorted(
+        (score, row.is_attack)
+        for row, score in zip(rows, scores, strict=True)
+        if row.source in BLIND and not is_about_attacks(row)
+    )
     lowest, found, accused = judged[-1][0], 0, 0
     for score, is_attack in reversed(judged):
         found, accused = found + is_attack, accused + (not is_attack)
         if is_attack and found >= LEAST_PRECISION * (found + accused):
             lowest = score - 1
     return lowest
+
+
+def is_about_attacks(row: Row) -> bool:
+    """Whether the scan judges a tool by its patterns alone, as it is about attacks."""
+    listing = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": [row.tool]}]}}})
+    return SecurityPurpose(listing).may_quote_attacks(str(row.tool["name"]))
 
 
 def count_found(rows: Iterable[Row], scores: Iterable[int], threshold: int) -> dict[str, Counter[str]]:
@@ -159,7 +195,9 @@ def train(features: Sequence[Mapping[str, float]], labels: Sequence[bool]) -> tu
     """The weights and the bias of logistic regression with a penalty, by accelerated gradient descent."""
     counts = Counter(name for row in features for name in row)
     names = sorted(name for name, count in counts.items() if count >= LEAST_ROWS)
-    matrix = _build_matrix(features, {name: at for at, name in enumerate(names)})
+    rarity = {name: _measure_rarity(name, counts[name] / len(features)) for name in names}
+    weighed = [{name: value * rarity[name] for name, value in row.items() if name in rarity} for row in features]
+    matrix = _build_matrix(weighed, {name: at for at, name in enumerate(names)})
     signs = np.where(np.array(labels), 1.0, -1.0)
     penalty = np.append(np.full(len(names), PENALTY), 0.0)
     step = 1 / (PENALTY + 0.25 * _measure_norm(matrix))
@@ -173,7 +211,8 @@ def train(features: Sequence[Mapping[str, float]], labels: Sequence[bool]) -> tu
             faster = 1.0
         ahead = following + (pace - 1) / faster * (following - weights) if faster > 1 else following
         weights, pace = following, faster
-    return dict(zip(names, map(float, weights), strict=False)), float(weights[-1])
+    scaled = {name: float(weight) * rarity[name] for name, weight in zip(names, weights, strict=False)}
+    return scaled, float(weights[-1])
 
 
 def format_table(rows: Sequence[Row], features: Sequence[Mapping[str, float]], threshold: int) -> str:
@@ -182,7 +221,7 @@ def format_table(rows: Sequence[Row], features: Sequence[Mapping[str, float]], t
     values = {name: weight * (CONCEPT_VALUE if name[0] == "#" else 1) for name, weight in weights.items()}
     kept = {name: round(100 * value) for name, value in values.items() if abs(round(100 * value)) >= LEAST_WEIGHT}
     head = {"version": VERSION, "corpus": digest_corpus(rows), "bias": round(100 * bias), "threshold": threshold}
-    head["promising"] = PROMISING
+    head |= {"promising": PROMISING, "unlike": UNLIKE}
     facts = "".join(f"{name}\t{value}\n" for name, value in head.items())
     return facts + "\n" + "".join(f"{name}\t{weight}\n" for name, weight in sorted(kept.items()))
 
@@ -230,6 +269,11 @@ def _build_matrix(features: Sequence[Mapping[str, float]], columns: Mapping[str,
     cells += [(at, len(columns), 1.0) for at in range(len(features))]
     rows, places, values = (np.array(part) for part in zip(*cells, strict=True))
     return Matrix(rows, places, values, len(features), len(columns) + 1)
+
+
+def _measure_rarity(name: str, share: float) -> float:
+    """What the value of a word or a pair is multiplied by; concepts have a value of their own."""
+    return 1.0 if name[0] == "#" else min(1.0, -log(share) / COMMON)
 
 
 def _measure_norm(matrix: Matrix) -> float:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise, repeat
 from math import sqrt
 from typing import Final
 
 from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.structure import ToolView, skip_first, split_concepts, split_sentences
-from evidence.patterns.poisoning.resemblance import ADDRESS, USUAL_WORDS, load_wording_model
+from evidence.patterns.poisoning.resemblance import ADDRESS, USUAL_WORDS, WordingModel, load_wording_model
 from evidence.patterns.poisoning.structure import Concept
 
 MAX_LENGTH: Final = 4_000
 """Characters of one text that are examined."""
 MAX_TOTAL: Final = 20_000
 """Characters of all texts of one tool that are examined."""
+MAX_SHORT: Final = 800
+"""Characters of all texts of one tool up to which they can differ from orders."""
 
 _WHOLE_WORD: Final = 7
 _STEM: Final = 6
 _SHOWN: Final = 3
-_WORD: Final = compile_on_use(r"@|[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
+_MARKS: Final = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0dff\u0e00-\u0eff"
+"""Signs within words, such as vowels of Hindi, that are no letters."""
+_WORD: Final = compile_on_use(rf"@|[^\W\d_]+(?:[{_MARKS}]+[^\W\d_]*)*(?:'[^\W\d_]+)?|\d+")
 _TOP_DOMAIN: Final = r"\.(?:test|example|invalid|com|net|org|io|dev|xyz|ru|cn|info|co|app|cloud)\b"
 _ADDRESS: Final = compile_on_use(
     r"(?:https?|ftp|wss?)://\S+|(?<![\w.+-])[\w.+-]{1,40}@[\w-]{1,40}\.\w+"
@@ -28,7 +32,7 @@ _ADDRESS: Final = compile_on_use(
 )
 _PART_OF_ADDRESS: Final = compile_on_use(rf"://|@|{_TOP_DOMAIN}|\d\.\d{{1,3}}\.\d")
 """In every address; found much sooner."""
-_UNSPACED: Final = compile_on_use(r"[\u3040-\u30ff\u3400-\u9fff]")
+_UNSPACED: Final = compile_on_use(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 ToolText = tuple[str, bool]
 """A folded text of a tool, and whether it describes a parameter."""
@@ -54,15 +58,29 @@ def may_resemble(texts: Iterable[ToolText]) -> bool:
     return model.bias + weight / _scale(len(distinct)) > model.promising
 
 
+def differs_from_orders(texts: Sequence[ToolText], view: ToolView) -> bool:
+    """Whether short texts, first sentences included, are worded unlike an order. False for long ones: in them, many
+    honest words could outweigh an order.
+    """
+    if sum(len(folded) for folded, _ in texts) > MAX_SHORT:
+        return False
+    model = load_wording_model()
+    return _weigh(list_tool_features([(folded, True) for folded, _ in texts], view), model) < model.unlike
+
+
 def find_resemblance(texts: Sequence[ToolText], view: ToolView) -> tuple[str, ...]:
     """What has most weight in texts that resemble an order; empty when they do not. At most _SHOWN words or pairs."""
     model = load_wording_model()
     features = list_tool_features(texts, view)
-    weight = sum(model.weights.get(feature, 0) for feature in features)
-    if model.bias + weight / measure_scale(features) <= model.threshold:
+    if _weigh(features, model) <= model.threshold:
         return ()
     words = (feature for feature in features if feature[0] not in (ADDRESS, "#") and feature in model.weights)
     return tuple(sorted(words, key=lambda word: (-model.weights[word], word))[:_SHOWN])
+
+
+def _weigh(features: Collection[str], model: WordingModel) -> float:
+    weight = sum(model.weights.get(feature, 0) for feature in features)
+    return model.bias + weight / measure_scale(features)
 
 
 def list_tool_features(texts: Sequence[ToolText], view: ToolView) -> set[str]:

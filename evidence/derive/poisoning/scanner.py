@@ -30,7 +30,13 @@ from evidence.derive.poisoning.pattern_matching import (
     match_patterns,
 )
 from evidence.derive.poisoning.quotations import hide_quotations
-from evidence.derive.poisoning.resemblance import find_resemblance, limit_texts, may_resemble
+from evidence.derive.poisoning.resemblance import (
+    ToolText,
+    differs_from_orders,
+    find_resemblance,
+    limit_texts,
+    may_resemble,
+)
 from evidence.derive.poisoning.security_purpose import SecurityPurpose, names_security, states_security
 from evidence.derive.poisoning.structure import ToolView, describe_tool, find_signals, find_structure_candidates
 from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
@@ -51,10 +57,12 @@ from evidence.patterns.poisoning import (
 from evidence.patterns.poisoning.encoded_payloads import COMMAND
 from evidence.patterns.poisoning.hidden_characters import MARKDOWN_COMMENT
 from evidence.patterns.poisoning.resemblance import PATTERN as RESEMBLANCE
-from evidence.patterns.poisoning.structure import Purpose
+from evidence.patterns.poisoning.structure import SIGNALS, Purpose
 
 MAX_HITS: Final = 200
 
+_DOUBTED: Final = UNCERTAIN | {signal.id for signal in SIGNALS}
+"""Patterns that find combinations of usual words."""
 _ABOUT_CONVERSATIONS: Final = frozenset({"passes-conversation", "talk-leaves"})
 
 
@@ -92,6 +100,14 @@ class _TextMatch(Struct, frozen=True):
     pattern: str
     title: str
     found: PatternMatch
+
+
+class _DescribedTool(Struct, frozen=True):
+    """The descriptions of a tool and of its parameters as sent and as examined, and the place of the first."""
+
+    first: TextPlace
+    sent: tuple[str, ...]
+    texts: list[ToolText]
 
 
 class _KnownTools(Struct, frozen=True):
@@ -153,14 +169,15 @@ def _hits(
     instructed = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
     structured = {distinct[at] for at in find_structure_candidates(TextIndex(folded))}
     plain = dict(zip(distinct, folded, strict=True))
-    resembling = _find_resembling(places, plain, tools)
+    described = _list_described(places, plain)
+    resembling = _find_resembling(described, tools)
     if not instructed and not structured and not resembling and not any(matches.values()):
         return
     places = [each for each in places if matches[each[2]] or each[2] in structured or each[2] in instructed]
     known = tools.contexts(
         {owner for _, owner, text in places if owner and any(each.found.others for each in matches[text])}
     )
-    views = tools.views({owner for _, owner, text in places if owner and text in structured})
+    views = tools.views({owner for _, owner, text in places if owner and (text in structured or matches[text])})
     for place, owner, text in places:
         hits = [
             hit
@@ -181,32 +198,53 @@ def _hits(
                 )
             )
         hits += _combine_signs(hits)
+        if place[1] == "description" and owner in described:
+            hits = _doubt(hits, described[owner].texts, views.get(owner))
         if any(hit.is_grave for hit in hits):
             resembling.pop(owner, None)
         yield from hits
     yield from resembling.values()
 
 
-def _find_resembling(places: Iterable[ListingText], plain: Mapping[str, str], tools: _KnownTools) -> dict[str, Hit]:
-    """By tool, the hit of those whose texts as a whole resemble an order; none for tools about attacks."""
-    texts: dict[str, list[tuple[TextPlace, str]]] = {}
+def _list_described(places: Iterable[ListingText], plain: Mapping[str, str]) -> dict[str, _DescribedTool]:
+    """The described tools by name."""
+    found: dict[str, list[tuple[TextPlace, str]]] = {}
     for place, owner, text in places:
         if owner and place[1] == "description" and (describes_tool(place) or describes_parameter(place)):
-            texts.setdefault(owner, []).append((place, text))
-    limited = {
-        owner: limit_texts((plain[text], not describes_tool(place)) for place, text in each)
-        for owner, each in texts.items()
+            found.setdefault(owner, []).append((place, text))
+    return {
+        owner: _DescribedTool(
+            each[0][0],
+            tuple(text for _, text in each),
+            limit_texts((plain[text], not describes_tool(place)) for place, text in each),
+        )
+        for owner, each in found.items()
     }
-    promising = {owner: each for owner, each in limited.items() if may_resemble(each)}
+
+
+def _find_resembling(described: Mapping[str, _DescribedTool], tools: _KnownTools) -> dict[str, Hit]:
+    """By tool, the hit of those whose texts as a whole resemble an order; none for tools about attacks."""
+    promising = {owner: each for owner, each in described.items() if may_resemble(each.texts)}
     views = tools.views(promising)
     hits: dict[str, Hit] = {}
     for owner, each in promising.items():
-        words = find_resemblance(each, views[owner])
-        if words and not any(tools.may_quote(owner, text) for _, text in texts[owner]):
+        words = find_resemblance(each.texts, views[owner])
+        if words and not any(tools.may_quote(owner, text) for text in each.sent):
             title = f"Resembles an order to the agent, by its words: {', '.join(words)}"
-            at = format_path(texts[owner][0][0])
-            hits[owner] = Hit(Category.COMBINED, RESEMBLANCE, title, at, Confidence.MEDIUM)
+            hits[owner] = Hit(Category.COMBINED, RESEMBLANCE, title, format_path(each.first), Confidence.MEDIUM)
     return hits
+
+
+def _doubt(hits: list[Hit], texts: Sequence[ToolText], tool: ToolView | None) -> list[Hit]:
+    """The hits of a described tool; those by words that have accused honest texts inform if the tool's wording as a
+    whole differs from orders.
+    """
+    doubted = [hit.is_grave and hit.pattern in _DOUBTED for hit in hits]
+    if tool is None or not any(doubted) or not differs_from_orders(texts, tool):
+        return hits
+    return [
+        replace(hit, confidence=Confidence.MEDIUM) if doubt else hit for hit, doubt in zip(hits, doubted, strict=True)
+    ]
 
 
 def _describe_tools(listing: Listing, owners: Iterable[str]) -> dict[str, ToolView]:

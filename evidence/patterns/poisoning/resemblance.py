@@ -19,7 +19,7 @@ PATTERN: Final = "resembles-order"
 
 TABLE: Final = Path(__file__).with_name("resembling_words.tsv")
 
-USUAL_WORDS: Final = 20
+USUAL_WORDS: Final = 40
 """Distinct words up to which a sum of weights counts in full; that of a longer text is divided by the root of the
 ratio.
 """
@@ -32,6 +32,7 @@ class WordingModel(Struct, frozen=True):
     """The published model. A text resembles an order when `bias` and its scaled weights exceed `threshold`.
 
     `promising`: what `bias` and the weights of its single words alone must exceed, which spares most texts the rest.
+    `unlike`: below it, a text differs from orders.
     """
 
     version: int
@@ -39,6 +40,7 @@ class WordingModel(Struct, frozen=True):
     bias: int
     threshold: int
     promising: int
+    unlike: int
     weights: Mapping[str, int]
 
 
@@ -54,5 +56,6 @@ def load_wording_model() -> WordingModel:
         int(facts["bias"]),
         int(facts["threshold"]),
         int(facts["promising"]),
+        int(facts["unlike"]),
         {feature: int(weight) for feature, weight in entries},
     )
