@@ -1,6 +1,6 @@
 """Attacks and honest descriptions in the words of the published classes, written before it was known what is found.
 
-Sets 1, 2, 4 and 5 have been read since, the third has not; docs/poisoning.md tells what was first found in each.
+Sets 1, 2, 4 and 5 have been read since, the third has not. At first contact 201 of 292 attacks were found.
 """
 
 from __future__ import annotations
