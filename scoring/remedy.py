@@ -37,7 +37,7 @@ class FixGain(Struct, frozen=True, kw_only=True):
 
 
 class FixLocation(Struct, frozen=True, kw_only=True):
-    """One place to fix. `alone` is the gain of fixing only this one, None past MAX_PLACES."""
+    """One place to fix. `alone` is the gain of fixing only this one, None for places past the limit."""
 
     at: str
     why: tuple[str, ...]
@@ -63,8 +63,11 @@ class FixPlan(Struct, frozen=True, kw_only=True):
     everything: FixGain | None = None
 
 
-def plan_fixes(assessment: Assessment, rubric: Rubric) -> FixPlan:
-    """Plan all fixes of one server; without a score there are no gains."""
+def plan_fixes(assessment: Assessment, rubric: Rubric, *, places: int = MAX_PLACES) -> FixPlan:
+    """Plan all fixes of one server; without a score there are no gains.
+
+    The gain of a single place is computed for so many `places`; each judges the server again.
+    """
     card = rubric.score(assessment)
     if not isinstance(card.score, Decimal):
         return FixPlan(card=card)
@@ -73,7 +76,7 @@ def plan_fixes(assessment: Assessment, rubric: Rubric) -> FixPlan:
     weigh = _Scales(assessment, rubric, card)
     gains = {rule: weigh.without(set(spots)) for rule, spots in found.items()}
     order = sorted(found, key=lambda rule: (-gains[rule].points, rule))
-    worth = set([place for rule in order for place in found[rule]][:MAX_PLACES])
+    worth = set([place for rule in order for place in found[rule]][:places])
     remedies = tuple(_remedy(rule, found[rule], gains[rule], weigh, worth) for rule in order)
     return FixPlan(card=card, remedies=remedies, everything=weigh.without(set(faults)) if faults else None)
 

@@ -13,7 +13,7 @@ from evidence.kinds.interop import Interop
 from evidence.kinds.samples import Samples
 from scoring.scopes.base import Scope
 
-TOO_FEW: Final = "too_few_samples"
+TOO_FEW: Final = "too few attempts to connect"
 
 
 class Attempt(Scope, frozen=True, kw_only=True, dict=True):

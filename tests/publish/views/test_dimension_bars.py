@@ -6,10 +6,12 @@ from decimal import Decimal
 
 import pytest
 
+from evidence.model import Reason
 from publish.views.dimension_bars import DimensionBar, list_dimension_bars
 from scoring.engine.assess import assess_dossier
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from tests.dossiers import captures
+from tests.publish import samples
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,9 @@ def test_there_is_a_bar_for_each_dimension_within_its_bounds() -> None:
         assert sum(bar.share for bar in bars) == 1
         assert any(bar.low is not None for bar in bars)
         assert all(bar.low is None or (bar.high is not None and 0 <= bar.low <= bar.high <= 10) for bar in bars)
+
+
+def test_without_a_network_of_ours_a_dimension_is_not_measured_but_may_apply() -> None:
+    dossier = samples.absent_dossier(Reason.COLLECTOR_OFFLINE, "offline")
+    bars = list(list_dimension_bars(ADAPTIVE_2.score(assess_dossier(dossier, [ADAPTIVE_2]))))
+    assert {bar.words for bar in bars if bar.low is None} == {"not measured"}

@@ -180,7 +180,8 @@ def test_explain_knows_rules_rubrics_and_servers(hallmark: Hallmark, stored: Seq
     assert "Settled by us" in hallmark("explain", "lint").out
     assert "Formula" in hallmark("explain", "lint@1").out
     assert "Charged by" in hallmark("explain", "TOOL-NO-DESCRIPTION").out
-    assert "lint@1: " in hallmark("explain", stored[0]).out
+    assert "lint@1: " in hallmark("explain", stored[0], "--verbose").out
+    assert " adaptive@1, " in hallmark("explain", stored[0]).out
     assert hallmark("explain", "lint@99").code == 2
     nothing = hallmark("explain", "no-such-thing-anywhere")
     assert nothing.code == 3
@@ -195,7 +196,7 @@ def test_paragraphs_of_an_explanation_stay_apart(hallmark: Hallmark) -> None:
 
 def test_explaining_a_server_says_what_to_change_and_what_it_brings(hallmark: Hallmark, stored: Sequence[str]) -> None:
     words = ["explain", samples.dossiers(10)[2].server.ref, "--rubric", "lint@1"]
-    printed = hallmark(*words)
+    printed = hallmark(*words, "--verbose")
     assert "What to change for lint@1" in printed.out
     assert "Fixing everything would bring +" in printed.out
     (row,) = hallmark(*words, "--json").rows

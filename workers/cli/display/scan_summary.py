@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from typing import Final
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from evidence.kinds import listing, source
 from evidence.model import Absent, Dossier, Observed, Reason
 from publish.scan_reports.baseline import AppliedBaseline
-from publish.text.numbers import format_percent, format_signed
-from publish.views.dimension_bars import DimensionBar, list_dimension_bars
 from publish.views.evidence.check_verdicts import CheckVerdicts
 from publish.views.security_summary import SecurityStatus, summarize_security
 from scoring.protocol.conformance import Verdict as CheckVerdict
 from scoring.remedy import Remedy
-from scoring.results import weighting
-from scoring.results.outcome import Level, NotMeasured
-from scoring.results.scorecard import DimensionScore, Scorecard
-from scoring.results.verdict import read_verdict
+from scoring.results.outcome import Level
+from scoring.results.scorecard import Scorecard
 from workers.cli.display.console import clean_text
 from workers.cli.display.protocol_verdicts import describe_counts
 from workers.cli.display.scan_findings import list_finding_lines
 from workers.cli.display.server_page import count_items, list_absence_lines
-from workers.cli.display.verdicts import format_percentile, format_range, format_score, list_cap_lines
+from workers.cli.display.verdict_parts import (
+    labelled,
+    list_dimension_lines,
+    list_fix_rows,
+    list_other_scores,
+    list_unmeasured,
+    list_verdict_lines,
+)
+from workers.cli.display.verdicts import list_cap_lines
 
 _FAILURES: Final = 3
 _REASONS: Final = 3
 _PATHS: Final = 5
 _FIXES_BESIDE_FINDINGS: Final = 3
-_BAR: Final = 20
-_LABEL: Final = 8
-_LOW, _HIGH = Decimal(5), Decimal(8)  # of 10: red below the first, green from the second
 _SECURITY_STYLES: Final = {
     SecurityStatus.FOUND: "bold red",
     SecurityStatus.WITHHELD: "yellow",
@@ -65,13 +64,13 @@ def render_summary(
         list_cap_lines(cards),
         _identity(dossier),
         _absence(dossier),
-        _verdict(main),
-        _dimensions(main),
+        list_verdict_lines(main),
+        list_dimension_lines(main),
         (*_security(main), *_protocol(checks)),
         list_finding_lines(findings) if findings is not None else (),
         _fixes(shown, more + len(remedies) - len(shown)),
         _unmeasured(main, _explain_start(dossier)),
-        _others(others),
+        list_other_scores(others),
     ]
     parts: list[RenderableType] = []
     for block in blocks:
@@ -130,84 +129,35 @@ def _absence(dossier: Dossier) -> Iterator[RenderableType]:
         yield from list_absence_lines(content)
 
 
-def _verdict(card: Scorecard) -> Iterator[RenderableType]:
-    verdict = read_verdict(card)
-    line = format_score(card)
-    if verdict.value is not None:
-        line.append(" of 100", style="default")
-        if verdict.floor != verdict.ceiling:
-            where = " without a cap" if verdict.caps else ""
-            line.append(f"; complete evidence gives {format_range(verdict)}{where}", style="default")
-    elif isinstance(card.score, NotMeasured):
-        line.append_text(clean_text(f": {card.score.detail}", "default", limit=300))
-    yield _labelled("Score", line)
-    parts = [f"{card.rubric}@{card.version}", f"{format_percent(card.coverage)} measured", format_percentile(card)]
-    yield _labelled("", Text(", ".join(part for part in parts if part), style="dim"))
-
-
-def _dimensions(card: Scorecard) -> Iterator[RenderableType]:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(3):
-        grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for bar in list_dimension_bars(card):
-        words = Text(bar.words, style="italic" if bar.words == "not measured" else "")
-        grid.add_row(bar.name, _draw(bar), words, Text(f"{format_percent(bar.share)} of the score", style="dim"))
-    if grid.row_count:
-        yield grid
-
-
-def _draw(bar: DimensionBar) -> Text:
-    """What is guaranteed, what is not measured, and what is lost."""
-    if bar.low is None or bar.high is None:
-        return Text(" " * _BAR)
-    solid = int(bar.low * _BAR / 10)
-    open_ = int(bar.high * _BAR / 10) - solid
-    style = "green" if bar.low >= _HIGH else "red" if bar.high < _LOW else "yellow"
-    return Text.assemble(("█" * solid, style), ("░" * open_, "dim"), ("·" * (_BAR - solid - open_), "dim"))
-
-
 def _security(card: Scorecard) -> Iterator[RenderableType]:
     found = summarize_security(card)
     if found is not None:
         status = Text(f"{found.status.value}: ", style=_SECURITY_STYLES[found.status])
-        yield _labelled("Security", status.append_text(clean_text(found.text, "default", limit=400)))
+        yield labelled("Security", status.append_text(clean_text(found.text, "default", limit=400)))
 
 
 def _fixes(remedies: Sequence[Remedy], more: int) -> Iterator[RenderableType]:
     if not remedies:
         return
     yield Text("What to fix first, and the points it brings", style="bold")
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for remedy in remedies:
-        grid.add_row(Text(format_signed(remedy.gain.points), style="green"), _fix(remedy))
-    yield grid
+    yield from list_fix_rows(remedies)
     if more:
         yield Text(f"{more} more {'rule costs' if more == 1 else 'rules cost'} points: --verbose", style="dim")
-
-
-def _fix(remedy: Remedy) -> Text:
-    places = [spot.at or "whole server" for spot in remedy.spots]
-    text = clean_text(remedy.title, "bold").append("  ")
-    text.append_text(clean_text(places[0] if len(places) == 1 else f"{places[0]} and {len(places) - 1} more", "dim"))
-    return text.append("\n").append_text(clean_text(remedy.how, limit=300)) if remedy.how else text
 
 
 def _protocol(checks: CheckVerdicts) -> Iterator[RenderableType]:
     if checks.absent is not None:
         return
-    yield _labelled("Protocol", describe_counts(checks))
+    yield labelled("Protocol", describe_counts(checks))
     failed = [one for one in checks.results if one.verdict is CheckVerdict.FAIL]
     failed.sort(key=lambda one: one.check.requirement.level is not Level.MUST)
     for one in failed[:_FAILURES]:
         requirement = one.check.requirement
         title = clean_text(f"{requirement.level.value}: {one.check.rule.title}")
-        yield _labelled("", Text.assemble((f"{requirement.id} ", "red"), title))
+        yield labelled("", Text.assemble((f"{requirement.id} ", "red"), title))
     if (more := len(failed) - _FAILURES) > 0:
         fail = "check fails" if more == 1 else "checks fail"
-        yield _labelled("", Text(f"{more} more {fail}: --verbose", style="dim"))
+        yield labelled("", Text(f"{more} more {fail}: --verbose", style="dim"))
 
 
 def _explain_start(dossier: Dossier) -> str:
@@ -217,41 +167,14 @@ def _explain_start(dossier: Dossier) -> str:
 
 
 def _unmeasured(card: Scorecard, unstarted: str) -> Iterator[RenderableType]:
-    """Components of which nothing is known although there is something to examine, by reason."""
-    found: dict[str, list[str]] = {}
-    for name, why in _list_unmeasured(card.dimensions):
-        found.setdefault("the server was not started, as said above" if why == unstarted else why, []).append(name)
+    """The first reasons; why the server was not started stands above already."""
+    said = {unstarted: "the server was not started, as said above"} if unstarted else {}
+    found = list(list_unmeasured(card).items())
     if not found:
         return
     yield Text("Not measured", style="bold")
-    for why, names in list(found.items())[:_REASONS]:
-        yield _labelled("", clean_text(f"{', '.join(names)}: {why}", limit=300))
+    for why, names in found[:_REASONS]:
+        yield labelled("", clean_text(f"{', '.join(names)}: {said.get(why, why)}", limit=300))
     if len(found) > _REASONS:
         reasons = "1 more reason" if len(found) == _REASONS + 1 else f"{len(found) - _REASONS} more reasons"
-        yield _labelled("", Text(f"{reasons}: --verbose", style="dim"))
-
-
-def _list_unmeasured(parts: Sequence[DimensionScore]) -> Iterator[tuple[str, str]]:
-    for part in parts:
-        for component in part.components:
-            result = component.result
-            if isinstance(result, NotMeasured) and result.reason != weighting.NOT_APPLICABLE:
-                yield component.name.replace("_", " "), result.detail
-
-
-def _others(cards: Sequence[Scorecard]) -> Iterator[RenderableType]:
-    if cards:
-        line = Text()
-        for place, card in enumerate(cards):
-            line.append(f"{', ' if place else ''}{card.rubric}@{card.version} ", style="dim")
-            line.append_text(format_score(card))
-        yield _labelled("Others", line)
-
-
-def _labelled(label: str, text: Text) -> Table:
-    """A text beside its label; further lines of it are indented as the first."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style="bold", no_wrap=True, width=_LABEL)
-    grid.add_column(overflow="fold")
-    grid.add_row(label, text)
-    return grid
+        yield labelled("", Text(f"{reasons}: --verbose", style="dim"))

@@ -22,7 +22,7 @@ from scoring.explain import (
     explain_scorecard,
     list_published_ids,
 )
-from scoring.remedy import FixGain, FixPlan, plan_fixes
+from scoring.remedy import MAX_PLACES, FixGain, FixPlan, plan_fixes
 from scoring.results.scorecard import Scorecard
 from workers.cli.display.console import (
     ExitCode,
@@ -34,6 +34,7 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.display.receipts import select_newest
+from workers.cli.display.score_explanation import render_score_explanation
 from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
 from workers.cli.options import json_lines_option, rubric_option
@@ -52,8 +53,14 @@ _ELSE: Final = ". It is not a rule, a published id or a rubric either: `hallmark
 )
 @rubric_option
 @click.option("--run", default="latest", help="For a server: id of a run, its beginning, or `latest`.")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="For a server: every line and place, with snippets, of all rubrics. Default: one or two screens of the "
+    "default rubric.",
+)
 @json_lines_option
-def explain(*, subject: str | None, rubric: tuple[str, ...], run: str, as_json: bool) -> None:
+def explain(*, subject: str | None, rubric: tuple[str, ...], run: str, verbose: bool, as_json: bool) -> None:
     """Explain a rule, a published id, a rubric or a server's score.
 
     For a rule: why it exists, what to edit, good and bad examples, and what each rubric charges for it. For a server:
@@ -67,7 +74,7 @@ def explain(*, subject: str | None, rubric: tuple[str, ...], run: str, as_json: 
 
     hallmark explain adaptive
 
-    hallmark explain npm:@modelcontextprotocol/server-everything --rubric lint
+    hallmark explain npm:@modelcontextprotocol/server-everything --rubric lint --verbose
     """
     with explain_failures():
         if subject is None:
@@ -75,7 +82,7 @@ def explain(*, subject: str | None, rubric: tuple[str, ...], run: str, as_json: 
         elif explanations := _known(subject):
             _print(explanations, as_json=as_json)
         else:
-            _explain_server(subject, rubric, run, as_json=as_json)
+            _explain_server(subject, rubric, run, verbose=verbose, as_json=as_json)
 
 
 def _known(subject: str) -> list[Explanation]:
@@ -94,7 +101,7 @@ def _known(subject: str) -> list[Explanation]:
     return []
 
 
-def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, as_json: bool) -> None:
+def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, verbose: bool, as_json: bool) -> None:
     with open_read_store() as store:
         run_id = find_run(store, run).run.id
         server = find_server(store, subject, otherwise=_ELSE)
@@ -102,15 +109,27 @@ def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, as_j
         cards = select_receipts(
             [receipt.decode_scorecard(card.body) for card in store.read_scorecards(run_id, servers=[server.id])], names
         )
-    for card in cards if names else select_newest(cards):
-        plan = _plan_fixes(dossier, card)
-        if as_json:
-            print_json({"run": run_id, "server": server.id, "ref": server.ref, **_card_json(card, plan)})
-            continue
-        _print([explain_scorecard(card), *([explain_fix_plan(plan)] if plan else [])], as_json=False)
+    shown = cards if names else select_newest(cards)
+    if as_json:
+        for card in shown:
+            found = _card_json(card, _plan_fixes(dossier, card))
+            print_json({"run": run_id, "server": server.id, "ref": server.ref, **found})
+    elif verbose:
+        for card in shown:
+            plan = _plan_fixes(dossier, card)
+            _print([explain_scorecard(card), *([explain_fix_plan(plan)] if plan else [])], as_json=False)
+    else:
+        _summarize(dossier, shown, shown if names else shown[:1])
 
 
-def _plan_fixes(dossier: Dossier, card: Scorecard) -> FixPlan | None:
+def _summarize(dossier: Dossier, cards: Sequence[Scorecard], judged: Sequence[Scorecard]) -> None:
+    """Two screens at most for each receipt to judge; the others stand on one line."""
+    others = [card for card in cards if card not in judged]
+    for card in judged:
+        print_data(render_score_explanation(dossier, card, _plan_fixes(dossier, card, places=0), others))
+
+
+def _plan_fixes(dossier: Dossier, card: Scorecard, places: int = MAX_PLACES) -> FixPlan | None:
     """The possible gains with the rules of this code; None when it does not have the version of the rubric."""
     try:
         rubric = catalogue.get_rubric(card.rubric, card.version)
@@ -119,7 +138,7 @@ def _plan_fixes(dossier: Dossier, card: Scorecard) -> FixPlan | None:
             f"this version of Hallmark does not have {card.rubric}@{card.version}: the gain of a change is unknown"
         )
         return None
-    found = plan_fixes(assess_dossier(dossier, [rubric]), rubric)
+    found = plan_fixes(assess_dossier(dossier, [rubric]), rubric, places=places)
     if found.card.score != card.score:
         print_note(
             f"{rubric.name}: {card.score} in the run, {found.card.score} with the rules of this version; see rescore"
