@@ -54,11 +54,12 @@ class FeedEntry(Struct, frozen=True):
 
 
 class Feed(Struct, frozen=True):
-    """A feed: the address of its page, its title, and its entries, newest first."""
+    """A feed: the address of its page, its title, its entries, newest first, and its date as long as it has none."""
 
     page: str
     title: str
     entries: Sequence[FeedEntry]
+    began: datetime
 
 
 def routes(site: SiteContext) -> APIRouter:
@@ -98,7 +99,12 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _feed_of_all(site: SiteContext) -> Feed:
-    return Feed(site.absolute("/"), "Hallmark: changes of MCP servers", list(_list_runs(site)))
+    return Feed(site.absolute("/"), "Hallmark: changes of MCP servers", list(_list_runs(site)), _find_newest_run(site))
+
+
+def _find_newest_run(site: SiteContext) -> datetime:
+    """When the evidence of the newest published run was collected; now, if no run was published."""
+    return next((row.run.as_of for row in site.store.listing.list_published_runs()), site.backend.now())
 
 
 def _feed_of_category(site: SiteContext, name: str) -> Feed:
@@ -113,7 +119,7 @@ def _feed_of_category(site: SiteContext, name: str) -> Feed:
         for one in numbers.rows("categories")
         if one["name"] == category.id
     ]
-    return Feed(page, f"Hallmark: {category.title}", entries)
+    return Feed(page, f"Hallmark: {category.title}", entries, _find_newest_run(site))
 
 
 def _describe_category(page: str, run: Run, one: Mapping[str, Any]) -> FeedEntry:
@@ -165,7 +171,8 @@ def _feed_of_server(site: SiteContext, server: str) -> Feed:
         for before, after in pairwise(history)
         if (before.score, before.grade) != (after.score, after.grade)
     ]
-    return Feed(page, f"Hallmark: {name}", changes[: -MAX_ENTRIES - 1 : -1])
+    began = history[0].as_of if history else listed.as_of
+    return Feed(page, f"Hallmark: {name}", changes[: -MAX_ENTRIES - 1 : -1], began)
 
 
 def _describe_change(page: str, before: HistoryPoint, after: HistoryPoint) -> FeedEntry:
@@ -193,7 +200,8 @@ def _clean(name: str) -> str:
 
 def _render_atom(feed: Feed, address: str) -> bytes:
     root = ET.Element("feed", xmlns=_SPACE)
-    _add_texts(root, id=address, title=feed.title, updated=_newest(feed).isoformat())
+    updated = feed.entries[0].at if feed.entries else feed.began
+    _add_texts(root, id=address, title=feed.title, updated=updated.isoformat())
     ET.SubElement(root, "link", rel="self", type=_ATOM, href=address)
     ET.SubElement(root, "link", rel="alternate", type="text/html", href=feed.page)
     _add_texts(ET.SubElement(root, "author"), name="Hallmark")
@@ -208,11 +216,6 @@ def _render_atom(feed: Feed, address: str) -> bytes:
 def _add_texts(parent: ET.Element, **texts: str) -> None:
     for name, text in texts.items():
         ET.SubElement(parent, name).text = text
-
-
-def _newest(feed: Feed) -> datetime:
-    """The time of the newest entry; a feed without entries never changed."""
-    return feed.entries[0].at if feed.entries else datetime.fromisoformat("2026-01-01T00:00:00+00:00")
 
 
 def _render_json(feed: Feed, address: str) -> dict[str, Any]:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from fastapi.testclient import TestClient
 from msgspec.structs import replace
 
 from evidence.model import Dossier
-from evidence.store import Store
+from evidence.store import Store, open_store
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from tests.publish import samples
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.listing_stores import night, put
+from tests.publish.site.plain_backend import NOW
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 BEFORE = replace(samples.RUN, id="run_20260201T030000Z_0000")
@@ -117,3 +123,25 @@ def test_the_feed_of_a_category_says_that_a_server_lost_its_score(
     entry, _ = entries(site.get("/categories/messages/feed.atom").text)
     assert entry["title"] == "1 server: 1 lost the score"
     assert "1 lost their score" in site.get("/").text
+
+
+def read_update(site: TestClient, path: str) -> datetime:
+    found = ET.fromstring(site.get(path).text).findtext(f"{ATOM}updated")
+    return datetime.fromisoformat(str(found))
+
+
+def test_a_feed_without_entries_has_the_date_from_which_on_nothing_changed(
+    make_store: Callable[..., Store], site_of: SiteOf
+) -> None:
+    store, quiet = make_store([], BEFORE), samples.dossiers(1)[0]
+    for number in range(2):
+        put(store, night(number), [quiet], cards(quiet, 60, "C"))
+    site = site_of(store)
+    assert read_update(site, f"/servers/{quiet.server.id}/feed.atom") == night(0).as_of
+    assert entries(site.get("/categories/finance/feed.atom").text) == []
+    assert read_update(site, "/categories/finance/feed.atom") == night(1).as_of
+
+
+def test_without_a_published_run_a_feed_is_of_now(tmp_path: Path, sqlite_template: Path, site_of: SiteOf) -> None:
+    with closing(open_store(f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'empty.db')}")) as store:
+        assert read_update(site_of(store), "/feed.atom") == NOW
