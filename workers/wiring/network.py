@@ -346,7 +346,8 @@ class _Packages:
 
 def _report_outage(offline: bool) -> None:
     if offline:
-        get_log().error("collector_offline", canaries="none answered")
+        # A scan logs errors only: its result names what was not collected, and why.
+        get_log().warning("collector_offline", canaries="none answered")
     else:
         get_log().info("collector_online")
 
