@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 
+from evidence.store.listing.search_words import parse_search_terms
 from evidence.store.listing.values import SORT_ORDERS, ListingQuery, SortOrder
 from publish.text.display import make_visible
 
@@ -62,6 +63,11 @@ class ListQuery(Struct, frozen=True):
     def is_filtered(self) -> bool:
         """Whether any filter or search word is set."""
         return bool(self.query.text) or self.is_narrowed
+
+    @property
+    def lacks_words(self) -> bool:
+        """Whether a search has signs only, so that it finds every server."""
+        return bool(self.query.text) and not parse_search_terms(self.query.text)
 
     def value(self, name: str) -> str | None:
         found: str | None = getattr(self.query, name)

@@ -124,7 +124,7 @@ def test_a_dispute_without_a_reason_shows_the_missing_field_and_keeps_the_text(h
     for reason, status in (("short", 422), ("x" * 2001, 422)):
         answer = house.client.post(f"/servers/{server}/disputes", params=where, data={"reason": reason})
         assert answer.status_code == status
-        assert "20 to 2000 characters" in answer.text
+        assert ">Expected a reason of 20 to 2000 characters" in answer.text
         assert reason[:100] in answer.text
     unknown = house.client.post(
         f"/servers/{server}/disputes", params=where | {"at": "elsewhere"}, data={"reason": "x" * 30}

@@ -146,3 +146,11 @@ def renamed(dossier: Dossier, name: str) -> Dossier:
 
 def found(store: Store, text: str, sort: SortOrder) -> set[str]:
     return {one.server.id for one in store.listing.read_page(ListingQuery(text=text, sort=sort)).servers}
+
+
+def test_a_search_of_signs_only_says_that_it_leaves_out_no_server(captured: Store, site_of: SiteOf) -> None:
+    site = site_of(captured)
+    signs, words = (site.get("/servers", params={"q": text}).text for text in ('"&|!(', "read files"))
+    assert f"{len(captures())} servers found, ranked by the score" in signs and "relevant servers" not in signs
+    assert (notice := "has no letter and no digit") in signs and notice not in words
+    assert "relevant servers with a high grade first" in words
