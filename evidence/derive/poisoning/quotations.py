@@ -25,14 +25,14 @@ _LENGTHS: Final = range(10, 403)
 """Characters of a quotation of an attack, with its marks."""
 ATTACK: Final = compile_on_use(
     r"\b(?:attack|injection|injected|jailbreak|phishing|malicious|payload|poisoning|exfiltration|firewall|red[\s-]?team|scam|spam|vulnerab"
-    r"|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
-    r"|angriff|schadhaft|verdächtig|attaque|suspect|ataque|sospech|suspeit|attacc|sospett|atak|podejrzan|útok|saldırı"
-    r"|şüpheli|aanval|verdacht|angrepp|misstänkt|serangan|mencurigakan|tấn\scông|đáng\sngờ|атак|підозр|подозр)"
+    r"|adversarial|untrusted|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
+    r"|angriff|schadhaft|verdächtig|attaque|suspect|ataque|sospech|suspeit|attacc|sospett|atak|wstrzyk|podejrzan|útok|saldırı"
+    r"|şüpheli|aanval|verdacht|angrepp|misstänkt|serangan|mencurigakan|tấn\scông|lừa\sđảo|đáng\sngờ|атак|підозр|подозр)"
     r"|可疑|疑わし|의심|مشبوه|संदिग्ध|攻击|攻擊|注入|攻撃|공격|هجوم|هجمات|हमल"
 )
 _FINDS: Final = compile_on_use(
     r"\b(?:audit|block|classif|detect|flag|lesson|phrase|refus|reject|reports?|sanitiz|sanitis|test\scase|trick"
-    r"|erkenn|détect|repère|phrases\s|señala|frases\scomo|rilev|riconosc|wykry|detek|tespit|upptäck|mendeteksi|menandai"
+    r"|erkenn|funde\b|sätze\swie|détect|repère|phrases\s|señala|frases\scomo|rilev|riconosc|wykry|detek|tespit|upptäck|mendeteksi|menandai"
     r"|phát\shiện|обнаруж|выявля|виявля|фраз)|检测|檢測|検出|検知|탐지|감지|كشف|पता\sलग"
 )
 """Alone such words occur in any text, so they explain only a quotation in their own sentence."""
@@ -42,7 +42,7 @@ _SHOWN: Final = compile_on_use(
     r"\b(?:quot|exhibit|for\sexample|e\.g|such\sas|like|typical|zum\sbeispiel|z\.\s?b|etwa|par\sexemple|por\sejemplo)"
 )
 """Also precedes a block in tags, which is how attacks are written more often than how they are quoted."""
-_SENTENCE_END: Final = compile_on_use(r"[.!?;]\s")
+_SENTENCE_END: Final = compile_on_use(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bz\.b)(?<!\bnp)[.!?;]\s")
 _ORDERED: Final = compile_on_use(
     r"\b(?:must|always|important|you\sshould|please|execute|obey|follow|do\sthis|immer|unbedingt|bitte|wichtig|toujours"
     r"|siempre|sempre|всегда|обязательно)\b|必须|务必|必ず|반드시"

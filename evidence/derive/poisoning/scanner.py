@@ -37,7 +37,12 @@ from evidence.derive.poisoning.resemblance import (
     limit_texts,
     may_resemble,
 )
-from evidence.derive.poisoning.security_purpose import SecurityPurpose, names_security, states_security
+from evidence.derive.poisoning.security_purpose import (
+    SecurityPurpose,
+    disclaims_quotations,
+    names_security,
+    states_security,
+)
 from evidence.derive.poisoning.structure import ToolView, describe_tool, find_signals, find_structure_candidates
 from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
 from evidence.derive.poisoning.tool_context import ToolContext, build_tool_contexts
@@ -119,8 +124,10 @@ class _KnownTools(Struct, frozen=True):
     """Whether a tool, or the server for an empty name, is about attacks."""
 
     def may_quote(self, owner: str, text: str) -> bool:
-        """Whether a text of a tool may quote attacks: the tool or the server is about them, or the text says so."""
-        return self.are_about_attacks(owner) or states_security(text)
+        """Whether a text of a tool may quote attacks: the tool or the server is about them, or the text says so
+        or that its quotations are not to be followed.
+        """
+        return self.are_about_attacks(owner) or states_security(text) or disclaims_quotations(text)
 
 
 def scan_listing(listing: Listing) -> tuple[Hit, ...]:

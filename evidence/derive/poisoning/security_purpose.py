@@ -30,6 +30,12 @@ _HANDLES: Final = compile_on_use(
     r"|pages?|dangerous)\b"
     r"|\breturns?\s.{0,30}\b(?:training|benchmark|test)\s(?:texts?|data|cases?|strings?)\b"
 )
+_DISCLAIMED: Final = compile_on_use(
+    r"\b(?:never|not|n't)\s(?:run|follow|obey|execute|act\son)\s(?:them|these|those)\b"
+    r"|\b(?:no|not)\s(?:an?\s)?(?:instructions?|orders?|commands?)\s(?:to|for)\syou\b|\bnot\sfor\syou\b"
+    r"|\bare\s(?:quotes|quotations)\b|\bsind\szitate\b|\bв\sкавычках\sкак\sцитаты\b|\bdane,\snie\spolecenia\b"
+)
+"""A text that says so takes the force from what it quotes."""
 _OPENS_WITH_EXAMPLE: Final = compile_on_use(
     r"\W*(?:(?:an?|the|one|known|typical|possible)\s){0,2}"
     r"(?:examples?|samples?|notes?|attacks?|attackers?|injections?|payloads?|warning|caution|beispiele?|exemples?|ejemplos?)\b"
@@ -53,6 +59,11 @@ def states_security(text: str) -> bool:
         return False
     is_stated = any(form.search(first) for form in (ATTACK, _FINDS, _HANDLES))
     return is_stated or any(map(_FINDS.search, following))
+
+
+def disclaims_quotations(text: str) -> bool:
+    """Whether a text, outside of quotations, says that what it quotes is not to be followed."""
+    return _DISCLAIMED.search(hide_quotations(fold_text(text[:MAX_TEXT]))) is not None
 
 
 def is_security_server(listing: Listing) -> bool:

@@ -51,14 +51,22 @@ AFTERWARDS = {"attacks_plain": (42, 54), "attacks_disguised": (17, 45), "look_al
 """Rows with a finding that costs points, and rows with that or with words that together resemble an order."""
 
 
+THIRD = Path(__file__).with_name("blind_third")
+"""Sets of a fourth author. At first contact they were as now, but for 14 and 17 look-alikes, which were read then."""
+SINCE = {"attacks_plain": (80, 110), "attacks_disguised": (41, 87), "look_alikes": (4, 7)}
+
+
 @pytest.mark.parametrize("name", AFTERWARDS)
-def test_sets_of_a_third_author_are_judged_at_least_as_well_as_at_first_contact(name: str) -> None:
-    found = [hits for _, hits in ToolCorpus.read(SECOND / f"{name}.jsonl").scan()]
+@pytest.mark.parametrize(("folder", "bounds"), [(SECOND, AFTERWARDS), (THIRD, SINCE)], ids=["third", "fourth"])
+def test_sets_of_later_authors_are_judged_at_least_as_well_as_at_first_contact(
+    folder: Path, bounds: dict[str, tuple[int, int]], name: str
+) -> None:
+    found = [hits for _, hits in ToolCorpus.read(folder / f"{name}.jsonl").scan()]
     grave = sum(any(map(_costs, hits)) for hits in found)
     seen = sum(any(_costs(hit) or hit.pattern == RESEMBLANCE for hit in hits) for hits in found)
     is_attack = name != "look_alikes"
-    assert (grave >= AFTERWARDS[name][0]) if is_attack else (grave <= AFTERWARDS[name][0])
-    assert (seen >= AFTERWARDS[name][1]) if is_attack else (seen <= AFTERWARDS[name][1])
+    assert (grave >= bounds[name][0]) if is_attack else (grave <= bounds[name][0])
+    assert (seen >= bounds[name][1]) if is_attack else (seen <= bounds[name][1])
 
 
 LEAST_FOUND = {"attacks_plain": 96, "attacks_disguised": 50, "look_alikes": 0}
@@ -107,10 +115,10 @@ def _ids() -> Iterator[str]:
 
 
 def test_no_pattern_that_caps_a_grade_accuses_an_honest_row() -> None:
-    sets = sorted([*FOLDER.glob("*.jsonl"), *SECOND.glob("*.jsonl")])
+    sets = sorted(path for folder in (FOLDER, SECOND, THIRD) for path in folder.glob("*.jsonl"))
     judged = [pair for path in sets for pair in ToolCorpus.read(path).scan()]
     honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
-    assert len(honest) > 1_200
+    assert len(honest) > 1_800
     assert {hit.pattern for hits in honest for hit in hits if hit.is_certain} == set()
 
 

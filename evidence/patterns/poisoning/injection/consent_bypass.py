@@ -13,7 +13,7 @@ PATTERNS: Final = (
         "against-consent",
         "Instructs the model to act without the consent of the user, or against it",
         rf"""\beven\s(?:if|when|though)\s(?:the\s)?users?\s(?:says?\sno|declin|refus|object|disagree|did\snot\sask|do(?:es)?\s(?:not|n'?t)\s(?:ask|want|approve|confirm)|asks?\syou\snot|cancel|tells?\syou\snot)
-            |\b(?:ignore|disregard|override)\sthe\suser'?s\s(?:\w{{1,10}}\s)?(?:answer|refusal|objections?|wish|wishes|choice|decision|consent|preference|preferences)
+            |(?<!never\s)(?<!not\s)(?<!n't\s)\b(?:ignore|disregard|override)\sthe\suser'?s\s(?:\w{{1,10}}\s)?(?:answer|refusal|objections?|wish|wishes|choice|decision|consent|preference|preferences)
             |\b(?:skip|bypass|suppress|disable|circumvent|avoid)\s(?:all|any|every|the|its)\s(?:\w{{1,12}}\s)?(?:approval|confirmation|permission|consent|safety|security)\s?(?:prompts?|steps?|dialogs?|checks?|requests?)?(?=\s(?:and\b|it\s|entirely|at\sonce|because|so\b)|[;,])
             |\b(?:approve|accept|grant|confirm)\s(?:every|all|any|each)\s(?:\w{{1,12}}\s){{0,2}}?(?:permission|approval|confirmation|access)?\s?(?:requests?|prompts?|permissions?)\b{build_character_gap(40)}\b(?:automatically|without|silently|on\sbehalf)
             |\b(?:the\suser|they|he|she)\s(?:has|have|already)\s(?:already\s|previously\s|implicitly\s)?(?:agreed|approved|consented|confirmed|authori[sz]ed|pre-?approved|granted|accepted|given\s(?:full\s)?(?:consent|permission))\s(?:to\s)?(?:everything|all|any|this|each|every|it|these|the\saction)\b
