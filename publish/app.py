@@ -38,6 +38,7 @@ from publish.web.context import SiteContext
 from publish.web.headers import SecurityHeaders
 from publish.web.rate_limits import RateLimiter
 from publish.web.request_guard import RequestGuard
+from publish.web.time_limit import TimeLimit
 from scoring.engine import catalogue
 
 Routes: TypeAlias = Callable[[SiteContext], APIRouter]
@@ -75,7 +76,7 @@ ROUTES: Final[tuple[Routes, ...]] = (
 def create_app(store: Store, backend: SiteBackend) -> FastAPI:
     """The app over a store. It reads published results, and writes requests of visitors through the backend.
 
-    It sends no requests. Middlewares from outside in: headers, guard, rates, entity tags.
+    It sends no requests. Middlewares from outside in: headers, guard, rates, time limit, entity tags.
     """
     site = SiteContext(store, backend)
     app = FastAPI(
@@ -95,6 +96,7 @@ def create_app(store: Store, backend: SiteBackend) -> FastAPI:
         app.include_router(routes(site), include_in_schema=False)
     errors.install_error_handlers(app, site)
     app.add_middleware(Conditional, site=site)
+    app.add_middleware(TimeLimit, site=site)
     app.add_middleware(RateLimiter, site=site)
     app.add_middleware(RequestGuard, site=site)
     app.add_middleware(SecurityHeaders, limits=backend.limits, open_path=f"{BASE_PATH}/")

@@ -67,13 +67,17 @@ class RetestProgress(Struct, frozen=True, kw_only=True):
 
 
 class RequestLimits(Struct, frozen=True, kw_only=True):
-    """Limits of one client and of one request. A rate of 0 is no limit; sizes are bytes."""
+    """Limits of one client and of one request. Rates and `answer_seconds` of 0 are no limit; sizes are bytes.
+
+    `answer_seconds` bound the time until an answer begins.
+    """
 
     rate: float = 10.0
     burst: int = 100
     url: int = 4_096
     body: int = 65_536
     body_seconds: float = 10.0
+    answer_seconds: float = 0.0
     hsts: timedelta = timedelta(0)
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -45,6 +46,24 @@ def test_a_database_without_tables_is_not_ready_yet(postgres: PostgresServer, tm
         store.close()
         assert site.get("/readyz").status_code == 200
         assert "Nothing is published yet" in site.get("/").text
+
+
+def test_a_database_that_stands_still_holds_no_visitor(tmp_path: Path) -> None:
+    with postgres_server() as server:
+        mine = settings(server, tmp_path, timedelta(milliseconds=300))
+        store = open_store(mine.store_url)
+        store.migrate()
+        store.close()
+        with TestClient(create_app(mine)) as site:
+            assert site.get("/servers").status_code == 200
+            with server.stalled():
+                began = time.monotonic()
+                away = site.get("/servers")
+                assert site.get("/readyz").status_code == 503
+                seconds = time.monotonic() - began
+            assert (away.status_code, away.headers["retry-after"]) == (503, "5")
+            assert seconds < 10
+            assert site.get("/servers").status_code == 200
 
 
 def test_known_pages_stay_current_while_the_database_is_away_and_others_answer_503(

@@ -42,9 +42,9 @@ class WebSettings(ProbeSettings, frozen=True, kw_only=True):
     ] = ()
     web_hsts: Annotated[timedelta, "Max-age of Strict-Transport-Security. 0: not sent."] = timedelta(0)
     web_body: Annotated[int, Meta(ge=1, le=65_536), "Largest request body in KiB."] = 64
-    web_query_time: Annotated[timedelta, "Limit of a PostgreSQL query of the site; then 503. 0: none."] = timedelta(
-        seconds=5
-    )
+    web_query_time: Annotated[
+        timedelta, "Limit of a PostgreSQL query of the site, half that of an answer; then 503. 0: none."
+    ] = timedelta(seconds=5)
     web_threads: Annotated[
         int,
         Meta(ge=1, le=256),

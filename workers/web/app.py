@@ -75,6 +75,7 @@ class SiteServices:
             rate=mine.web_rate,
             burst=mine.web_burst,
             body=mine.web_body * _KIB,
+            answer_seconds=2 * mine.web_query_time.total_seconds(),
             hsts=mine.web_hsts,
             proxies=tuple(mine.web_proxies),
         )
