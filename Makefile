@@ -9,8 +9,8 @@ ARGS ?=
 PYTEST := $(BIN)/python -m pytest
 # Tests start hundreds of processes, and each would compile whatever it imports.
 unexport PYTHONDONTWRITEBYTECODE
-# Two more than there are cores, since many tests wait for processes; more than eight only take memory.
-JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$(( cores < 6 ? cores + 2 : 8 )))
+# One more than there are cores, since many tests wait for processes; more than eight only take memory.
+JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$(( cores < 7 ? cores + 1 : 8 )))
 # A venv has its own pip; uv, itself from the hashed lock, is much faster and falls back to pip where it cannot read
 # the index configuration.
 INSTALL = $(BIN)/python infra/install.py

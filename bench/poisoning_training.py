@@ -50,9 +50,9 @@ LEAST_WEIGHT: Final = 5
 STEPS: Final = 400
 PROMISING: Final = -140
 """Hundredths that single words must reach: 98 % of the trained texts that resemble an order do, 1 % of real tools."""
-UNLIKE: Final = -100
-"""Hundredths below which a text differs from orders: by models that did not see their source, six of ten honest rows
-and 1 of 128 attacks that only patterns about words find.
+UNLIKE: Final = -200
+"""Hundredths below which a text differs from orders. Below the bias: words must speak for it, as a text with few known
+words is unlike everything.
 """
 
 OLDER: Final = (1, 2, 4, 5)

@@ -28,7 +28,7 @@ ATTACK: Final = compile_on_use(
     r"|adversarial|untrusted|suspicious|linter|rule\sset|risk\sscore|trust\sscore"
     r"|angriff|schadhaft|verdächtig|attaque|suspect|ataque|sospech|suspeit|attacc|sospett|atak|wstrzyk|podejrzan|útok|saldırı"
     r"|şüpheli|aanval|verdacht|angrepp|misstänkt|serangan|mencurigakan|tấn\scông|lừa\sđảo|đáng\sngờ|атак|підозр|подозр)"
-    r"|可疑|疑わし|의심|مشبوه|संदिग्ध|攻击|攻擊|注入|攻撃|공격|هجوم|هجمات|हमल"
+    r"|可疑|疑わし|의심|مشبوه|संदिग्ध|攻击|攻擊|注入|インジェクション|攻撃|공격|هجوم|هجمات|हमल"
 )
 _FINDS: Final = compile_on_use(
     r"\b(?:audit|block|classif|detect|flag|lesson|phrase|refus|reject|reports?|sanitiz|sanitis|test\scase|trick"
