@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from math import inf
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -12,7 +13,7 @@ from publish.web.errors import failure_response
 
 
 class TimeLimit:
-    """Answers 503 to a request whose answer has not begun in time.
+    """Answers 503 to a request whose answer has not begun in time. Waiting for the visitor's own words does not count.
 
     PostgreSQL bounds its own statements, which it cannot do while it stands still. The thread that waits for it cannot
     be stopped: it keeps its place, and its answer is dropped.
@@ -21,41 +22,56 @@ class TimeLimit:
     def __init__(self, app: ASGIApp, site: SiteContext) -> None:
         self._app = app
         self._site = site
-        self._left_behind: set[asyncio.Task[None]] = set()
+        self._left_behind: set[asyncio.Future[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         limit = self._site.backend.limits.answer_seconds
         if scope["type"] != "http" or not limit:
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
-        making = asyncio.create_task(_make(self._app, scope, receive, answer.send))
-        await asyncio.wait({making}, timeout=limit)
-        if making.done() or answer.has_begun:
-            await making
-            return
-        answer.is_dropped = True
+        exchange = _Exchange(receive, send)
+        making = asyncio.ensure_future(self._app(scope, exchange.receive, exchange.send))
+        try:
+            while not making.done() and not exchange.has_begun and (left := exchange.measure_left(limit)) > 0:
+                await asyncio.wait({making}, timeout=left)
+            if making.done() or exchange.has_begun:
+                await making
+                return
+        except asyncio.CancelledError:
+            making.cancel()
+            raise
+        exchange.is_dropped = True
         self._left_behind.add(making)
         making.add_done_callback(self._forget)
         late = failure_response(self._site, scope["path"], 503, headers={"retry-after": str(RETRY_SECONDS)})
         await late(scope, receive, send)
 
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._left_behind.discard(task)
-        if not task.cancelled():
-            task.exception()  # its visitor has had another answer
+    def _forget(self, making: asyncio.Future[None]) -> None:
+        self._left_behind.discard(making)
+        if not making.cancelled():
+            making.exception()  # its visitor has had another answer
 
 
-async def _make(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    await app(scope, receive, send)
+class _Exchange:
+    """Passes a request and its answer on, unless the answer is dropped before it begins."""
 
-
-class _Answer:
-    """Passes an answer on, unless it is dropped before it begins."""
-
-    def __init__(self, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
         self._send = send
+        self._clock = asyncio.get_running_loop().time
+        self._since = self._clock()
         self.has_begun = self.is_dropped = False
+
+    def measure_left(self, limit: float) -> float:
+        """Seconds until an answer is late: from the last words of the visitor on, who has a limit of his own."""
+        return min(limit, self._since + limit - self._clock())
+
+    async def receive(self) -> Message:
+        self._since = inf
+        try:
+            return await self._receive()
+        finally:
+            self._since = self._clock()
 
     async def send(self, message: Message) -> None:
         if not self.is_dropped:

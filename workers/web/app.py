@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from threading import Lock
 
@@ -75,7 +75,7 @@ class SiteServices:
             rate=mine.web_rate,
             burst=mine.web_burst,
             body=mine.web_body * _KIB,
-            answer_seconds=2 * mine.web_query_time.total_seconds(),
+            answer_seconds=2 * find_query_limit(mine).total_seconds(),
             hsts=mine.web_hsts,
             proxies=tuple(mine.web_proxies),
         )
@@ -186,10 +186,16 @@ def _warm(app: FastAPI, index: ListingIndex) -> None:
     gc.set_threshold(_YOUNG)
 
 
+def find_query_limit(settings: Settings) -> timedelta:
+    """The time limit of a query: that of the settings on PostgreSQL; SQLite, in this process, has none."""
+    is_sqlite = make_url(settings.store_url).get_backend_name() == "sqlite"
+    return timedelta(0) if is_sqlite else settings.web_query_time
+
+
 def bound_store_url(settings: Settings) -> str:
     """The URL of the store, on PostgreSQL with a time limit for every query."""
-    url = make_url(settings.store_url)
-    if url.get_backend_name() == "sqlite" or not settings.web_query_time:
+    limit = find_query_limit(settings)
+    if not limit:
         return settings.store_url
-    bound = f"-c statement_timeout={int(settings.web_query_time.total_seconds() * 1000)}"
-    return url.update_query_dict({"options": bound}).render_as_string(hide_password=False)
+    bound = f"-c statement_timeout={int(limit.total_seconds() * 1000)}"
+    return make_url(settings.store_url).update_query_dict({"options": bound}).render_as_string(hide_password=False)

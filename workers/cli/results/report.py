@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import click
@@ -44,5 +45,5 @@ def write_pages(settings: Settings, store: Store, run: str, folder: Path) -> Pat
             f"expected the newest published run, which is {shown or 'none yet'}; found {run}. "
             "Its pages link the earlier runs of each server"
         )
-    unlimited = replace(settings, web_rate=0)
+    unlimited = replace(settings, web_rate=0, web_query_time=timedelta(0))
     return write_report(create_app(store, SiteServices(unlimited, store, clock_at(settings.clock))), folder)
