@@ -123,11 +123,13 @@ class _KnownTools(Struct, frozen=True):
     are_about_attacks: Callable[[str], bool]
     """Whether a tool, or the server for an empty name, is about attacks."""
 
+    def is_about_attacks(self, owner: str, text: str) -> bool:
+        """Whether a tool, its server or its text is about attacks."""
+        return self.are_about_attacks(owner) or states_security(text)
+
     def may_quote(self, owner: str, text: str) -> bool:
-        """Whether a text of a tool may quote attacks: the tool or the server is about them, or the text says so
-        or that its quotations are not to be followed.
-        """
-        return self.are_about_attacks(owner) or states_security(text) or disclaims_quotations(text)
+        """Whether quotations in a text may be attacks: it is about them, or says that they are not to be followed."""
+        return self.is_about_attacks(owner, text) or disclaims_quotations(text)
 
 
 def scan_listing(listing: Listing) -> tuple[Hit, ...]:
@@ -236,7 +238,7 @@ def _find_resembling(described: Mapping[str, _DescribedTool], tools: _KnownTools
     hits: dict[str, Hit] = {}
     for owner, each in promising.items():
         words = find_resemblance(each.texts, views[owner])
-        if words and not any(tools.may_quote(owner, text) for text in each.sent):
+        if words and not any(tools.is_about_attacks(owner, text) for text in each.sent):
             title = f"Resembles an order to the agent, by its words: {', '.join(words)}"
             hits[owner] = Hit(Category.COMBINED, RESEMBLANCE, title, format_path(each.first), Confidence.MEDIUM)
     return hits

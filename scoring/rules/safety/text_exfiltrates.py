@@ -36,7 +36,7 @@ def text_exfiltrates(texts: Said) -> Iterator[str]:
     """Keys, private files and the conversation belong to the user, and a listing must not request them.
 
     Read credentials from the configuration of the server. This is check SEC-003 of the security lane that mcptest
-    publishes. False alarms: 1 of 1,491 real tools, 1 of 689 look-alikes.
+    publishes. False alarms: 1 of 1,491 real tools, 2 of 689 look-alikes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.EXFILTRATION:

@@ -6,6 +6,7 @@ Sets 1, 2, 4 and 5 have been read since, the third has not. At first contact 201
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import PATTERNS_BY_ID, UNCERTAIN, Category
 from evidence.patterns.poisoning.resemblance import PATTERN as RESEMBLANCE
 from evidence.patterns.poisoning.structure import SIGNALS
+from scoring.engine.rule import discover_rules
 from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus
 
 FOLDER = Path(__file__).with_name("blind")
@@ -120,6 +122,22 @@ def test_no_pattern_that_caps_a_grade_accuses_an_honest_row() -> None:
     honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
     assert len(honest) > 1_800
     assert {hit.pattern for hits in honest for hit in hits if hit.is_certain} == set()
+
+
+def test_rules_state_how_many_look_alikes_they_accuse() -> None:
+    judged = [pair for name in LEAST_FOUND for pair in ToolCorpus.read(FOLDER / f"{name}.jsonl").scan()]
+    honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
+    accused = Counter(threat for hits in honest for threat in {hit.threat.value for hit in hits if _costs(hit)})
+    stated = {
+        found[1]: int(found[2])
+        for rule in discover_rules().values()
+        if (
+            found := re.search(rf"(SEC-\d{{3}}).*\s(\d+)\sof\s{len(honest)}\slook-\s?alikes", rule.rationale, re.DOTALL)
+        )
+    }
+    assert len(stated) == 7
+    assert stated == {threat: accused[threat] for threat in stated}
+    assert accused.keys() <= stated.keys()
 
 
 def test_the_list_of_uncertain_patterns_names_patterns() -> None:
