@@ -22,6 +22,7 @@ from workers.cli.display.protocol_verdicts import describe_counts
 from workers.cli.display.scan_findings import list_finding_lines
 from workers.cli.display.server_page import count_items, list_absence_lines
 from workers.cli.display.verdict_parts import (
+    count_further_fixes,
     labelled,
     list_dimension_lines,
     list_fix_rows,
@@ -142,7 +143,7 @@ def _fixes(remedies: Sequence[Remedy], more: int) -> Iterator[RenderableType]:
     yield Text("What to fix first, and the points it brings", style="bold")
     yield from list_fix_rows(remedies)
     if more:
-        yield Text(f"{more} more {'rule costs' if more == 1 else 'rules cost'} points: --verbose", style="dim")
+        yield count_further_fixes(more)
 
 
 def _protocol(checks: CheckVerdicts) -> Iterator[RenderableType]:

@@ -20,6 +20,7 @@ from scoring.results.verdict import CAP
 from workers.cli.display.console import clean_text
 from workers.cli.display.server_page import list_absence_lines
 from workers.cli.display.verdict_parts import (
+    count_further_fixes,
     labelled,
     list_dimension_lines,
     list_fix_rows,
@@ -104,7 +105,7 @@ def _name_small_fixes(remedies: Sequence[Remedy]) -> Iterator[RenderableType]:
     if grid.row_count:
         yield grid
     if more := len(remedies[_FIXES_BY_NAME:]):
-        yield Text(f"{more} more {'rule costs' if more == 1 else 'rules cost'} points: --verbose", style="dim")
+        yield count_further_fixes(more)
 
 
 def _unmeasured(card: Scorecard) -> Iterator[RenderableType]:

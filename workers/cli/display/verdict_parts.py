@@ -82,6 +82,11 @@ def _fix(remedy: Remedy, before: str) -> Text:
     return text.append("\n").append_text(clean_text(f"{before}{remedy.how}", limit=400)) if remedy.how else text
 
 
+def count_further_fixes(more: int) -> Text:
+    """How many rules cost points beside those that are shown."""
+    return Text(f"{more} more {'rule costs' if more == 1 else 'rules cost'} points: --verbose", style="dim")
+
+
 def list_unmeasured(card: Scorecard) -> dict[str, list[str]]:
     """Components of which nothing is known although there is something to examine, by reason."""
     found: dict[str, list[str]] = {}
