@@ -42,14 +42,9 @@ class TimeLimit:
             raise
         exchange.is_dropped = True
         self._left_behind.add(making)
-        making.add_done_callback(self._forget)
+        making.add_done_callback(self._left_behind.discard)  # asyncio logs what it raises
         late = failure_response(self._site, scope["path"], 503, headers={"retry-after": str(RETRY_SECONDS)})
         await late(scope, receive, send)
-
-    def _forget(self, making: asyncio.Future[None]) -> None:
-        self._left_behind.discard(making)
-        if not making.cancelled():
-            making.exception()  # its visitor has had another answer
 
 
 class _Exchange:
