@@ -38,13 +38,11 @@ _PURPOSES: Final[Mapping[str, str]] = {
     HEALTH: "answers /healthz, /readyz and /metrics at",
     SITE: "serves the site, the API and badges at",
 }
-# The command says once that it runs as root; Celery would warn in eight lines for each worker.
-_NO_WARNING_OF_ROOT: Final = ("-W", "ignore:You're running the worker with superuser privileges")
-_CELERY: Final = (sys.executable, *_NO_WARNING_OF_ROOT, "-m", "celery", "-A", "workers.celery_app")
+_CELERY: Final = ("-A", "workers.celery_app")
 _HEALTH_APP: Final = ("--factory", "workers.observability.health:create_app", "--no-access-log")
-_APPS: Final[Mapping[str, tuple[str, ...]]] = {
-    HEALTH: (sys.executable, "-m", "uvicorn", *_HEALTH_APP, "--log-level", "warning", "--host", HOST),
-    SITE: (sys.executable, "-c", "from workers.cli import main; main()", "web", "--host", HOST),
+_APPS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    HEALTH: ("uvicorn", (*_HEALTH_APP, "--log-level", "warning", "--host", HOST)),
+    SITE: ("workers.cli", ("web", "--host", HOST)),
 }
 
 
@@ -56,12 +54,18 @@ class Machine(Struct, frozen=True):
 
 
 class PlannedProcess(Struct, frozen=True, kw_only=True):
-    """A process to start; `pool` is the number of child processes of a worker, 0 for others."""
+    """A Python module to run; `pool` is the number of child processes of a worker, 0 for others."""
 
     name: str
     purpose: str
     pool: int
-    command: tuple[str, ...]
+    module: str
+    arguments: tuple[str, ...]
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What starts the same process by hand."""
+        return (sys.executable, "-m", self.module, *self.arguments)
 
 
 def measure_machine() -> Machine:
@@ -89,15 +93,20 @@ def plan_processes(
 
 
 def _plan_beat(folder: Path) -> PlannedProcess:
-    command = (*_CELERY, "--quiet", "beat", "--schedule", str(folder / "beat-schedule"), "--pidfile=")
-    return PlannedProcess(name=BEAT, purpose=_PURPOSES[BEAT], pool=0, command=command)
+    arguments = (*_CELERY, "--quiet", "beat", "--schedule", str(folder / "beat-schedule"), "--pidfile=")
+    return PlannedProcess(name=BEAT, purpose=_PURPOSES[BEAT], pool=0, module="celery", arguments=arguments)
 
 
 def _plan_app(name: str, port: int) -> PlannedProcess:
     purpose = f"{_PURPOSES[name]} http://{HOST}:{port}"
-    return PlannedProcess(name=name, purpose=purpose, pool=0, command=(*_APPS[name], "--port", str(port)))
+    module, arguments = _APPS[name]
+    return PlannedProcess(
+        name=name, purpose=purpose, pool=0, module=module, arguments=(*arguments, "--port", str(port))
+    )
 
 
 def _plan_worker(queue: str, pool: int, fleet: int) -> PlannedProcess:
     options = ("--queues", queue, "--concurrency", str(pool), "--hostname", f"{queue}-{fleet}@%h")
-    return PlannedProcess(name=queue, purpose=_PURPOSES[queue], pool=pool, command=(*_CELERY, "worker", *options))
+    return PlannedProcess(
+        name=queue, purpose=_PURPOSES[queue], pool=pool, module="celery", arguments=(*_CELERY, "worker", *options)
+    )

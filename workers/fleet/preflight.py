@@ -17,6 +17,7 @@ from crawler import sandbox
 from evidence.store import StoreError, open_store
 from workers import schedule
 from workers.fleet.plan import BEAT, HOST
+from workers.fleet.program import name_process
 from workers.settings.environment import DEFAULT_BROKER, VARIABLE_PREFIX, Settings, read_tool_environment
 
 _ANSWER_SECONDS: Final = 5
@@ -125,12 +126,20 @@ def find_beats(redis_url: str, processes: Path = _PROCESSES) -> list[int]:
     return [
         int(folder.name)
         for folder in sorted(processes.glob("[0-9]*"))
-        if _is_beat(_read_strings(folder / "cmdline")) and _uses_broker(_read_strings(folder / "environ"), redis_url)
+        if _is_beat(folder) and _uses_broker(_read_strings(folder / "environ"), redis_url)
     ]
 
 
-def _is_beat(words: Sequence[bytes]) -> bool:
-    return _APPLICATION in words and BEAT.encode() in words
+def _is_beat(process: Path) -> bool:
+    """True for a beat of a fleet, which has a name only, and for one that was started by hand."""
+    words = _read_strings(process / "cmdline")
+    return _read_name(process) == name_process(BEAT) or (_APPLICATION in words and BEAT.encode() in words)
+
+
+def _read_name(process: Path) -> bytes:
+    with suppress(OSError):
+        return (process / "comm").read_bytes().rstrip(b"\n")
+    return b""
 
 
 def _uses_broker(variables: Sequence[bytes], redis_url: str) -> bool:

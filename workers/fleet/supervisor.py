@@ -7,8 +7,6 @@ import logging
 import os
 import selectors
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,14 +15,13 @@ from typing import IO, Final
 
 from msgspec import Struct, field
 
-from crawler.sandbox.kernel.libc import load_libc
 from workers.fleet.plan import PlannedProcess
+from workers.fleet.program import RunningProgram
 from workers.log import get_log
 
 _POLL_SECONDS: Final = 0.5
 _READ_BYTES: Final = 1 << 16
 _MOST_DOUBLINGS: Final = 16  # a process may fail for days, and its failures count on
-_PR_SET_PDEATHSIG: Final = 1
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last one when the terminal closes
 
 
@@ -45,7 +42,7 @@ _PAUSES: Final = Pauses()
 
 class _Child(Struct):
     planned: PlannedProcess
-    popen: subprocess.Popen[bytes] | None = None
+    program: RunningProgram | None = None
     started_at: float = 0.0
     start_at: float = 0.0
     failures: int = 0
@@ -53,7 +50,7 @@ class _Child(Struct):
 
     @property
     def is_running(self) -> bool:
-        return self.popen is not None
+        return self.program is not None
 
 
 class Supervisor:
@@ -110,26 +107,15 @@ class Supervisor:
 
     def _start(self, child: _Child, now: float) -> None:
         child.started_at = now
-        # A session of its own: Ctrl-C reaches this process only, which then asks each worker to give back its work.
-        try:
-            child.popen = subprocess.Popen(  # noqa: S603  our own command
-                child.planned.command,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=_end_with_parent,  # noqa: PLW1509  no other thread runs here
-            )
-        except OSError as error:  # such as no memory or no process id left
-            self._has_failed = True
-            self._plan_restart(child, f"not started: {error.strerror}")
-            return
-        assert child.popen.stdout is not None
-        os.set_blocking(child.popen.stdout.fileno(), False)
-        self._selector.register(child.popen.stdout, selectors.EVENT_READ, child)
         one = child.planned
-        self._report(logging.INFO, "process_started", process=one.name, pid=child.popen.pid, pool=one.pool)
+        try:
+            child.program = RunningProgram(one.name, one.module, one.arguments, self._environment)
+        except (OSError, EOFError) as error:  # such as no memory or no process id left
+            self._has_failed = True
+            self._plan_restart(child, f"not started: {getattr(error, 'strerror', None) or error}")
+            return
+        self._selector.register(child.program.output, selectors.EVENT_READ, child)
+        self._report(logging.INFO, "process_started", process=one.name, pid=child.program.pid, pool=one.pool)
 
     def _pass_output(self, seconds: float) -> None:
         ready = self._selector.select(seconds)
@@ -179,7 +165,7 @@ class Supervisor:
 
     def _collect_ended(self) -> None:
         for child in self._children:
-            if child.popen is not None and (status := child.popen.poll()) is not None:
+            if child.program is not None and (status := child.program.status) is not None:
                 self._forget(child)
                 self._has_failed = True
                 self._plan_restart(child, _describe_status(status))
@@ -200,24 +186,23 @@ class Supervisor:
 
     def _forget(self, child: _Child) -> None:
         """Pass on the last output of an ended process and kill what it left behind."""
-        assert child.popen is not None
-        _kill_group(child.popen)
+        assert child.program is not None
+        child.program.kill_group()
         self._pass_output(0)
         if child.unfinished_line:
             self._write(child.planned.name, child.unfinished_line)
             child.unfinished_line = b""
-        if child.popen.stdout is not None:
-            with suppress(KeyError):
-                self._selector.unregister(child.popen.stdout)
-            child.popen.stdout.close()
-        child.popen = None
+        with suppress(KeyError):
+            self._selector.unregister(child.program.output)
+        child.program.close()
+        child.program = None
 
     def _end(self) -> None:
-        running = [child for child in self._children if child.popen is not None]
+        running = [child for child in self._children if child.program is not None]
         self._report(logging.INFO, "fleet_ending", processes=len(running), grace=self._pauses.grace)
         for child in running:
-            if child.popen is not None:
-                child.popen.terminate()
+            if child.program is not None:
+                child.program.terminate()
         deadline = time.monotonic() + self._pauses.grace
         while any(child.is_running for child in running):
             if self._requests > 1 or time.monotonic() > deadline:
@@ -229,30 +214,19 @@ class Supervisor:
 
     def _kill(self, running: Sequence[_Child]) -> None:
         for child in running:
-            if child.popen is not None and child.popen.poll() is None:
+            if child.program is not None and child.program.status is None:
                 self._has_failed = True
                 self._report(logging.ERROR, "process_killed", process=child.planned.name)
-                _kill_group(child.popen)
-                child.popen.wait()
+                child.program.kill_group()
+                child.program.wait()
 
     def _collect_asked(self, child: _Child) -> None:
-        if child.popen is None or (status := child.popen.poll()) is None:
+        if child.program is None or (status := child.program.status) is None:
             return
         if status not in {0, -signal.SIGTERM, -signal.SIGKILL}:
             self._has_failed = True
             self._report(logging.ERROR, "process_ended", process=child.planned.name, status=_describe_status(status))
         self._forget(child)
-
-
-def _end_with_parent() -> None:
-    """Make the kernel ask this process to end when the supervisor dies, where the kernel can."""
-    if sys.platform == "linux":
-        load_libc().prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-
-
-def _kill_group(popen: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(popen.pid, signal.SIGKILL)
 
 
 def _describe_status(status: int) -> str:

@@ -288,3 +288,9 @@ def read_telemetry_environment() -> Mapping[str, str]:
 def read_user_environment() -> Mapping[str, str]:
     """All variables; only for a command that its user asked to run without a sandbox, and for our own processes."""
     return dict(os.environ)  # noqa: TID251
+
+
+def replace_environment(variables: Mapping[str, str]) -> None:
+    """Give this process the variables of a program that it is about to run."""
+    os.environ.clear()  # noqa: TID251
+    os.environ.update(variables)  # noqa: TID251

@@ -14,6 +14,7 @@ from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from workers import schedule
 from workers.fleet import preflight
+from workers.fleet.program import name_process
 from workers.settings.environment import read_settings
 
 CLOSED = f"127.0.0.1:{free_port()}"
@@ -79,7 +80,10 @@ def test_a_beat_of_the_same_redis_is_found(tmp_path: Path) -> None:
     make_process(tmp_path / "13", "grep workers.celery_app", HALLMARK_REDIS_URL="redis://here/0")
     make_process(tmp_path / "14", f"{celery} beat", HOME="/")
     (tmp_path / "15").mkdir()
-    assert preflight.find_beats("redis://here/0", tmp_path) == [10]
+    for number, name in ((16, "beat"), (17, "probe")):
+        make_process(tmp_path / str(number), "python -c forks", HALLMARK_REDIS_URL="redis://here/0")
+        (tmp_path / str(number) / "comm").write_bytes(name_process(name) + b"\n")
+    assert preflight.find_beats("redis://here/0", tmp_path) == [10, 16]
     assert preflight.find_beats("redis://127.0.0.1:6379/0", tmp_path) == [14]
 
 

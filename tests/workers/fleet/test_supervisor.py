@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from io import BytesIO, StringIO
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import structlog
 
 from workers import log
 from workers.fleet.plan import PlannedProcess
+from workers.fleet.program import name_process
 from workers.fleet.supervisor import Pauses, Supervisor
 
 QUICK = Pauses(first=0.05, longest=5.0, grace=60.0)
@@ -31,7 +33,7 @@ STUBBORN = (
 
 
 def process(name: str, code: str) -> PlannedProcess:
-    return PlannedProcess(name=name, purpose="test", pool=1, command=(sys.executable, "-c", code))
+    return PlannedProcess(name=name, purpose="test", pool=1, module="tests.workers.fleet.program", arguments=(code,))
 
 
 def supervised(
@@ -106,10 +108,48 @@ def test_a_dead_process_is_started_again_and_is_a_failure(tmp_path: Path) -> Non
     assert output.count("up") == 1
 
 
-def test_a_process_that_cannot_be_started_stops_no_other() -> None:
-    missing = PlannedProcess(name="missing", purpose="test", pool=1, command=("/no/such/program",))
-    fine, output = supervised(missing, process("lives", WAITING), until=lambda text: "up" in text)
+def test_a_process_that_cannot_be_started_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = ForkServerProcess.start
+
+    def find_no_memory(self: ForkServerProcess) -> None:
+        if self.name == "starved":
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        start(self)
+
+    monkeypatch.setattr(ForkServerProcess, "start", find_no_memory)
+    fine, output = supervised(process("starved", WAITING), process("lives", WAITING), until=lambda text: "up" in text)
     assert (fine, output) == (False, "lives    up\n")
+
+
+def test_a_module_that_is_missing_stops_no_other() -> None:
+    missing = PlannedProcess(name="missing", purpose="test", pool=1, module="no.such.module", arguments=())
+    fine, output = supervised(missing, process("lives", WAITING), until=lambda text: "up" in text and "No" in text)
+    assert not fine
+    assert "missing  ModuleNotFoundError: No module named 'no'" in output.splitlines()
+
+
+def test_a_process_ends_with_the_one_that_it_was_forked_from_and_is_started_again() -> None:
+    code = f"import os; print('from', os.getppid(), flush=True); {WAITING}"
+    killed: list[int] = []
+
+    def until(text: str) -> bool:
+        if "up" in text and not killed:
+            killed.append(int(text.split("from ")[1].split(maxsplit=1)[0]))
+            os.kill(killed[0], signal.SIGKILL)
+        return text.count("up") == 2
+
+    fine, output = supervised(process("one", code), until=until)
+    assert not fine
+    assert [line for line in output.splitlines() if "from" in line][1] != f"one      from {killed[0]}"
+
+
+def test_a_process_has_the_name_and_the_variables_of_its_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import os; from pathlib import Path; print(Path('/proc/self/comm').read_text().strip(), os.environ['ONE'])"
+    monkeypatch.setenv("ONE", "after the first start")
+    _, output = supervised(
+        process("a", WAITING), process("beat", f"{code}; {WAITING}"), until=lambda text: text.count("up") == 2
+    )
+    assert f"beat     {name_process('beat').decode()} after the first start" in output.splitlines()
 
 
 def test_pauses_double_up_to_the_longest_however_often_a_process_fails() -> None:

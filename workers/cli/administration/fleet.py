@@ -143,8 +143,10 @@ def _prepare(settings: Settings, queues: Sequence[str], ports: Mapping[str, int]
 
 
 def _supervise(settings: Settings, planned: Sequence[PlannedProcess], shards: int) -> bool:
+    from workers.fleet.program import load_template  # noqa: PLC0415  needs the extra
     from workers.fleet.supervisor import Supervisor  # noqa: PLC0415  needs the extra
 
+    load_template()
     is_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     own = {"LOG_FORMAT": "json" if is_json else "console", "SHARDS": str(shards)}
     environment = {**read_user_environment(), **{f"{VARIABLE_PREFIX}{name}": text for name, text in own.items()}}
