@@ -19,6 +19,8 @@ from tests.servers.daemon import free_port
 from tests.servers.otlp import ReceivedSpan, Receiver, receiving
 from tests.workers.observability.test_health import fetched
 
+pytestmark = pytest.mark.xdist_group("functional-celery")  # the undisturbed export is made once
+
 KILLED = "the task of a killed process"
 SECRET = "ghp_0123456789abcdef"
 FLEET = (sys.executable, "-c", "from workers.cli.app import main; main()", "fleet")
