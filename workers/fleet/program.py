@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import runpy
@@ -84,8 +85,11 @@ def name_process(name: str) -> bytes:
 
 
 def load_template() -> None:
-    """Let the first process that starts load what all of them need; the others are forked with it."""
+    """Load what all programs need into the process that they will be forked from; takes seconds."""
     _FORKS.set_forkserver_preload([TEMPLATE])
+    first = _FORKS.Process(target=gc.collect)  # it is forked when everything is loaded
+    first.start()
+    first.join()
 
 
 def _run(name: str, module: str, arguments: Sequence[str], environment: Mapping[str, str], output: Connection) -> None:

@@ -102,7 +102,7 @@ class Supervisor:
     def _start_due(self) -> None:
         now = time.monotonic()
         for child in self._children:
-            if not child.is_running and now >= child.start_at:
+            if not child.is_running and now >= child.start_at and not self._requests:
                 self._start(child, now)
 
     def _start(self, child: _Child, now: float) -> None:

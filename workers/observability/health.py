@@ -29,6 +29,9 @@ from workers.settings.environment import Settings, read_settings
 METRICS_SECONDS: Final = 10.0
 READY_SECONDS: Final = 2.0
 PROBLEMS_SECONDS: Final = 300.0
+FIRST_PROBLEMS_SECONDS: Final = 30.0
+"""A fleet starts its workers together with this app: before, there would be queues that none serves yet."""
+
 METRICS_TIMES: Final = 10
 MAX_METRICS_SECONDS: Final = 300.0
 """The database of a large registry counts for seconds: metrics are kept so many times as long, at most so long: a
@@ -75,6 +78,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
 
     async def log_problems_regularly() -> None:
         """Log problems until this is cancelled; when they cannot be read, log why."""
+        await asyncio.sleep(FIRST_PROBLEMS_SECONDS)
         while True:
             (error,) = await asyncio.gather(log_problems(), return_exceptions=True)
             if error is not None:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -133,6 +134,7 @@ def test_problems_are_logged_again_after_they_could_not_be_read(
         return away
 
     monkeypatch.setattr(StatusReader, "read_status", fail_once)
+    monkeypatch.setattr(health, "FIRST_PROBLEMS_SECONDS", 0.01)
     monkeypatch.setattr(health, "PROBLEMS_SECONDS", 0.01)
     logged: list[str] = []
 
@@ -145,6 +147,16 @@ def test_problems_are_logged_again_after_they_could_not_be_read(
     structlog.reset_defaults()  # the next test has another stderr
     failure = json.loads(logged[0])
     assert (failure["event"], failure["error"]) == ("problems_not_read", "KeyError")
+
+
+def test_workers_that_start_together_with_the_app_are_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(StatusReader, "read_status", lambda _: (_ for _ in ()).throw(KeyError("a problem")))
+    with client(tmp_path):
+        time.sleep(0.3)
+    structlog.reset_defaults()
+    assert "problems_not_read" not in capsys.readouterr().err
 
 
 @contextmanager
@@ -195,7 +207,8 @@ def test_status_sees_the_same_worker(tmp_path: Path, postgres: PostgresServer) -
 def read_cli_status(env: Mapping[str, str]) -> dict[str, Any]:
     """What `hallmark status --json` says of the same deployment."""
     command = [sys.executable, "-c", "from workers.cli import main; main()", "status", "--json"]
-    done = subprocess.run(command, env=env, capture_output=True, check=True)
+    done = subprocess.run(command, env=env, capture_output=True, check=False)
+    assert done.returncode == 1, "nothing plans the night here, which is a problem"
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

@@ -125,6 +125,7 @@ def _show(planned: Sequence[PlannedProcess], *, as_json: bool) -> None:
 
 def _prepare(settings: Settings, queues: Sequence[str], ports: Mapping[str, int], *, beat: bool) -> None:
     from workers.fleet import preflight  # noqa: PLC0415  needs the extra
+    from workers.fleet.program import load_template  # noqa: PLC0415  needs the extra
 
     try:
         preflight.check_broker(settings)
@@ -135,6 +136,8 @@ def _prepare(settings: Settings, queues: Sequence[str], ports: Mapping[str, int]
         preflight.migrate_database(settings)
         print_note("PostgreSQL answers, its tables are up to date")
         print_note(f"sandbox: {preflight.prepare_sandbox(settings, queues)}")
+        print_note("loading the code, once for all processes")
+        load_template()
     except preflight.NotReady as error:
         exit_with_error(str(error))
     settings.home.mkdir(parents=True, exist_ok=True)
@@ -143,10 +146,8 @@ def _prepare(settings: Settings, queues: Sequence[str], ports: Mapping[str, int]
 
 
 def _supervise(settings: Settings, planned: Sequence[PlannedProcess], shards: int) -> bool:
-    from workers.fleet.program import load_template  # noqa: PLC0415  needs the extra
     from workers.fleet.supervisor import Supervisor  # noqa: PLC0415  needs the extra
 
-    load_template()
     is_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     own = {"LOG_FORMAT": "json" if is_json else "console", "SHARDS": str(shards)}
     environment = {**read_user_environment(), **{f"{VARIABLE_PREFIX}{name}": text for name, text in own.items()}}
