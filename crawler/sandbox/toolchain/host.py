@@ -74,13 +74,15 @@ def installed_version(distribution: str) -> str:
 
 
 def find_installed_file(distribution: str, suffix: str) -> Path:
-    """The file of a package in our own environment."""
-    from importlib.metadata import files  # noqa: PLC0415
+    """The file of a package in our own environment. `suffix`: a path that needs no quotes in CSV."""
+    from importlib.metadata import distribution as find_distribution  # noqa: PLC0415
 
     installed_version(distribution)
-    for file in files(distribution) or ():
-        path = Path(str(file.locate()))
-        if str(file).endswith(suffix) and path.is_file():
+    found = find_distribution(distribution)
+    # Node's package has thousands of files: `files` of the metadata would make a path of each.
+    for line in (found.read_text("RECORD") or "").splitlines():
+        name = line.partition(",")[0]
+        if name.endswith(suffix) and (path := Path(str(found.locate_file(name)))).is_file():
             return path.resolve()
     raise SandboxError(f"the package {distribution} has no file {suffix}; reinstall it")
 

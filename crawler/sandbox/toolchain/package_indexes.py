@@ -6,6 +6,7 @@ This module contains no address of a package index: each tool reports its own.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -39,6 +40,7 @@ for key, value in found.items():
 print(json.dumps({"default": PyPI.simple_url, "values": values}))
 """
 _UV_DEFAULT = re.compile(r"default package index[^<]*<(https?://[^>]+)>")
+_PIP_VARIABLES = frozenset({"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"})
 CONFIG_SECONDS = 30.0
 
 
@@ -148,6 +150,8 @@ def _json(command: Sequence[str], environ: Mapping[str, str], what: str) -> dict
 
 
 def _pip_settings(environ: Mapping[str, str]) -> _Settings:
+    if not _may_configure_pip(environ):
+        return _Settings()
     try:
         found = _json([sys.executable, "-c", ASK_PIP], environ, "pip config list")
     except SandboxError:  # an environment made by uv has no pip
@@ -160,6 +164,24 @@ def _pip_settings(environ: Mapping[str, str]) -> _Settings:
         default if isinstance(default, str) and parse_endpoint(default) else None,
         tuple(extra.split()) if isinstance(extra, str) else (),
     )
+
+
+def _may_configure_pip(environ: Mapping[str, str]) -> bool:
+    """Whether a variable or one of pip's configuration files may name an index. To ask pip takes half a second."""
+    if not _PIP_VARIABLES.isdisjoint(name.upper() for name in environ) or not environ.get("HOME"):
+        return True
+    named = environ.get("PIP_CONFIG_FILE")
+    return named != os.devnull and any(path.is_file() for path in _pip_files(environ, named))
+
+
+def _pip_files(environ: Mapping[str, str], named: str | None) -> list[Path]:
+    """Where pip looks for a configuration on Linux and macOS (section "Configuration" of its documentation)."""
+    home = Path(environ["HOME"])
+    user = [Path(environ.get("XDG_CONFIG_HOME") or home / ".config"), home / "Library/Application Support"]
+    machine = [Path(each) for each in (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep)]
+    folders = [folder / "pip" for folder in (*user, *machine, Path("/Library/Application Support"))]
+    files = [folder / "pip.conf" for folder in (*folders, home / ".pip", Path("/etc"), Path(sys.prefix))]
+    return [Path(named), *files] if named else files
 
 
 def _uv_settings(environ: Mapping[str, str]) -> _Settings:

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import ssl
 import tarfile
 import threading
@@ -65,6 +66,7 @@ class IndexServer:
             "HOME": home,
             "npm_config_registry": f"{self.url}/npm/",
             "UV_DEFAULT_INDEX": f"{self.url}/simple/",
+            "PIP_CONFIG_FILE": os.devnull,  # no settings of this machine
         }
 
     def __enter__(self) -> Self:

@@ -256,10 +256,14 @@ def test_npm_has_a_default_index(tmp_path: Path) -> None:
 
 
 def test_python_has_a_default_index_with_and_without_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    environ = {"PATH": "/nonexistent", "HOME": str(tmp_path), "PIP_CONFIG_FILE": "/dev/null"}
-    first = package_indexes.read_python_index(environ)
+    unconfigured = {"PATH": "/nonexistent", "HOME": str(tmp_path), "PIP_CONFIG_FILE": "/dev/null"}
+    (tmp_path / "pip.conf").touch()
+    asking = {**unconfigured, "PIP_CONFIG_FILE": str(tmp_path / "pip.conf"), "XDG_CONFIG_DIRS": str(tmp_path)}
+    first = package_indexes.read_python_index(unconfigured)
+    assert package_indexes._pip_settings(asking).default == first.url
     monkeypatch.setattr(package_indexes, "ASK_PIP", "raise SystemExit(1)")
-    assert package_indexes.read_python_index(environ) == first
+    assert package_indexes._pip_settings(asking).default is None
+    assert package_indexes.read_python_index(asking) == first
     assert first.url.startswith("https://")
 
 
@@ -283,6 +287,34 @@ def test_python_index_of_pip_counts_without_file_indexes_and_credentials(tmp_pat
     assert package_indexes.read_python_index(environ) == PythonIndex(
         "https://pypi.example/simple", ("https://extra.example/simple",)
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "variables"),
+    [
+        (".config/pip/pip.conf", {}),
+        (".pip/pip.conf", {}),
+        ("elsewhere/pip/pip.conf", {"XDG_CONFIG_HOME": "elsewhere"}),
+        ("machine/pip/pip.conf", {"XDG_CONFIG_DIRS": "nowhere:machine"}),
+        ("named.conf", {"PIP_CONFIG_FILE": "named.conf"}),
+    ],
+)
+def test_pip_is_asked_wherever_its_configuration_lies(tmp_path: Path, file: str, variables: dict[str, str]) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text("[global]\nindex-url = https://pypi.example/simple\n")
+    there = {name: ":".join(str(tmp_path / part) for part in value.split(":")) for name, value in variables.items()}
+    environ = {"HOME": str(tmp_path), "PATH": "/nonexistent", **there}
+    # This machine may have a configuration of its own, for which pip is asked anyhow.
+    assert tmp_path / file in package_indexes._pip_files(environ, environ.get("PIP_CONFIG_FILE"))
+    assert package_indexes.read_python_index(environ).url == "https://pypi.example/simple"
+
+
+def test_pip_is_not_started_where_nothing_configures_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environ = {"HOME": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}
+    monkeypatch.setattr(package_indexes, "_json", lambda *_: pytest.fail("pip was asked"))
+    assert package_indexes.read_python_index(environ).url.startswith("https://")
+    with pytest.raises(pytest.fail.Exception):
+        package_indexes.read_python_index({**environ, "PIP_INDEX_URL": "https://pypi.example/simple"})
 
 
 def test_named_index_of_uv_loses_its_name() -> None:
