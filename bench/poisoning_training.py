@@ -207,7 +207,7 @@ def train(features: Sequence[Mapping[str, float]], labels: Sequence[bool]) -> tu
         slope = -signs / (1 + np.exp(np.clip(signs * matrix.times(ahead), -50, 50)))
         following = ahead - step * (matrix.transposed_times(slope) + penalty * ahead)
         faster = (1 + np.sqrt(1 + 4 * pace * pace)) / 2
-        if (ahead - following) @ (following - weights) > 0:
+        if _dot(ahead - following, following - weights) > 0:
             faster = 1.0
         ahead = following + (pace - 1) / faster * (following - weights) if faster > 1 else following
         weights, pace = following, faster
@@ -280,8 +280,13 @@ def _measure_norm(matrix: Matrix) -> float:
     """The largest eigenvalue of the matrix times its transpose, a little too high."""
     direction = np.ones(matrix.width)
     for _ in range(30):
-        direction = matrix.transposed_times(matrix.times(direction / np.linalg.norm(direction)))
-    return 1.05 * float(np.linalg.norm(direction))
+        direction = matrix.transposed_times(matrix.times(direction / np.sqrt(_dot(direction, direction))))
+    return 1.05 * float(np.sqrt(_dot(direction, direction)))
+
+
+def _dot(one: Any, other: Any) -> float:
+    """The inner product, in one thread: those of BLAS wait by spinning and take as long as all the rest."""
+    return float((one * other).sum())
 
 
 if __name__ == "__main__":

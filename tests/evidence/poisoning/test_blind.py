@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from evidence.patterns.poisoning import PATTERNS_BY_ID, UNCERTAIN, Category
 from evidence.patterns.poisoning.resemblance import PATTERN as RESEMBLANCE
 from evidence.patterns.poisoning.structure import SIGNALS
 from scoring.engine.rule import discover_rules
-from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus
+from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus, ToolRow
 
 FOLDER = Path(__file__).with_name("blind")
 FLOORS = {1: 52, 2: 59, 3: 54, 4: 31, 5: 55}
@@ -30,6 +31,12 @@ MOST_FALSE = 0.03
 
 def rows(number: int) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / f"poisoning_blind_{number}.jsonl").read_text().splitlines()]
+
+
+@cache
+def scan(path: Path) -> list[tuple[ToolRow | InvalidRow, tuple[Hit, ...]]]:
+    """The rows of a file with their findings; several tests judge the same ones."""
+    return list(ToolCorpus.read(path).scan())
 
 
 def find_categories(row: dict[str, Any]) -> set[str]:
@@ -63,7 +70,7 @@ SINCE = {"attacks_plain": (81, 111), "attacks_disguised": (42, 88), "look_alikes
 def test_sets_of_later_authors_are_judged_at_least_as_well_as_at_first_contact(
     folder: Path, bounds: dict[str, tuple[int, int]], name: str
 ) -> None:
-    found = [hits for _, hits in ToolCorpus.read(folder / f"{name}.jsonl").scan()]
+    found = [hits for _, hits in scan(folder / f"{name}.jsonl")]
     grave = sum(any(map(_costs, hits)) for hits in found)
     seen = sum(any(_costs(hit) or hit.pattern == RESEMBLANCE for hit in hits) for hits in found)
     is_attack = name != "look_alikes"
@@ -78,7 +85,7 @@ MOST_ACCUSED = {"attacks_plain": 0, "attacks_disguised": 0, "look_alikes": 7}
 
 @pytest.mark.parametrize("name", LEAST_FOUND)
 def test_attacks_in_many_languages_are_found_and_look_alikes_are_not(name: str) -> None:
-    judged = list(ToolCorpus.read(FOLDER / f"{name}.jsonl").scan())
+    judged = scan(FOLDER / f"{name}.jsonl")
     found = Counter(row.label for row, hits in judged if not isinstance(row, InvalidRow) and any(map(_costs, hits)))
     assert found[True] >= LEAST_FOUND[name]
     assert found[False] <= MOST_ACCUSED[name]
@@ -118,14 +125,14 @@ def _ids() -> Iterator[str]:
 
 def test_no_pattern_that_caps_a_grade_accuses_an_honest_row() -> None:
     sets = sorted(path for folder in (FOLDER, SECOND, THIRD) for path in folder.glob("*.jsonl"))
-    judged = [pair for path in sets for pair in ToolCorpus.read(path).scan()]
+    judged = [pair for path in sets for pair in scan(path)]
     honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
     assert len(honest) > 1_800
     assert {hit.pattern for hits in honest for hit in hits if hit.is_certain} == set()
 
 
 def test_rules_state_how_many_look_alikes_they_accuse() -> None:
-    judged = [pair for name in LEAST_FOUND for pair in ToolCorpus.read(FOLDER / f"{name}.jsonl").scan()]
+    judged = [pair for name in LEAST_FOUND for pair in scan(FOLDER / f"{name}.jsonl")]
     honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
     accused = Counter(threat for hits in honest for threat in {hit.threat.value for hit in hits if _costs(hit)})
     stated = {

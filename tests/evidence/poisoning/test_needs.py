@@ -7,6 +7,7 @@ import re
 import re._constants as op
 import re._parser as parser
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -204,13 +205,14 @@ def test_answers_do_not_depend_on_the_other_texts_of_the_listing() -> None:
         expected = [
             (at, *hit)
             for at, owner, text in list_shown_texts(listing)
-            for hit in plainly(text, owner, [t["name"] for t in tools], said[-1] if owner == "mine" else "")
+            for hit in plainly(text, owner, tuple(t["name"] for t in tools), said[-1] if owner == "mine" else "")
         ]
         assert [(hit.at, hit.threat, hit.pattern) for hit in scan_listing(listing)] == expected[: poisoning.MAX_HITS]
 
 
+@lru_cache(maxsize=64)
 def plainly(
-    text: str, owner: str = "mine", names: Iterable[str] = NAMES, described: str = ""
+    text: str, owner: str = "mine", names: tuple[str, ...] = NAMES, described: str = ""
 ) -> list[tuple[Threat, str]]:
     """The hits in a text when every expression is tried on it."""
     text = text[:20_000]

@@ -63,7 +63,7 @@ QUOTES = (
 
 def test_each_tool_that_quotes_an_attack_is_read_once() -> None:
     """Nothing is found in them, so no limit of findings ends the scan."""
-    few, many = (make_listing("notes", *((f"t{at}", QUOTES.format(at)) for at in range(n))) for n in (200, 2_000))
+    few, many = (make_listing("notes", *((f"t{at}", QUOTES.format(at)) for at in range(n))) for n in (100, 1_000))
     assert scan_listing(many) == ()
     assert grows_less_than(18, lambda: scan_listing(few), lambda: scan_listing(many), floor=0.002)
 

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from evidence.derive.secrets import Scanner, build_own_rules, load_rules
+from evidence.derive.secrets import Scanner, load_rules
 from evidence.derive.secrets import scanner as scanning
-from evidence.derive.secrets.prefilter import Candidates, RulePrefilter, is_hyperscan_installed
+from evidence.derive.secrets.prefilter import Candidates, is_hyperscan_installed
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write_sample
 from tests.evidence.secrets.planted import TREES, planted
@@ -90,7 +90,8 @@ def test_what_hyperscan_reads_in_another_way_is_found_all_the_same(expression: s
 
 
 def test_all_our_expressions_are_sieved() -> None:
-    sieve = RulePrefilter(build_own_rules().rules)
+    sieve = own_scanner()._sieve
+    assert sieve is not None
     assert sieve.refused == frozenset() and sieve.find_candidates(b"nothing here") == Candidates(set(), joins=False)
 
 
