@@ -3,24 +3,23 @@
 Installed as `podman` or `docker` by `tests.crawler.sandbox.engines`. Its state is below HOME. A container is a process
 of the host in a session of its own which, as with the real ones, goes on when its client is killed. Options that the
 real client does not have are refused, and so is what the real one refuses. It is started hundreds of times, and imports
-what is seldom needed where it is needed.
+take most of its time: what it keeps are Python literals, and what is seldom needed is imported where it is needed.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
 import time
-from pathlib import Path
 
 TYPE_CHECKING = False  # without an import of typing
 if TYPE_CHECKING:
     from typing import Any
 
-FLAVOUR = Path(sys.argv[0]).name
-HOME = Path(os.environ["HOME"])
+FLAVOUR = os.path.basename(sys.argv[0])
+HOME = os.environ["HOME"]
+SUFFIX = ".state"
 NOTHING = "0001-01-01T00:00:00Z"
 VALUED = {
     "--name", "--label", "--hostname", "--network", "--cap-drop", "--security-opt", "--ipc", "--cgroupns",
@@ -33,8 +32,8 @@ PODMAN_PLAIN = {"--no-hosts", "--http-proxy=false", "--read-only-tmpfs=false"}
 
 
 def main(words: list[str]) -> int:
-    with (HOME / "log.jsonl").open("a") as log:
-        log.write(json.dumps({"words": words, "environment": dict(os.environ)}) + "\n")
+    with open(f"{HOME}/log{SUFFIX}", "a") as log:
+        log.write(repr({"words": words, "environment": dict(os.environ)}) + "\n")
     match words:
         case ["create", *rest]:
             return create(rest)
@@ -47,7 +46,7 @@ def main(words: list[str]) -> int:
         case ["ps", "--all", *_] if behaviour("down"):
             return refuse("cannot connect to the daemon")
         case ["ps", "--all", "--filter", "name=hallmark-", "--format", "{{.Names}}"]:
-            say("\n".join(sorted(path.stem for path in HOME.glob("hallmark-*.json"))))
+            say("\n".join(sorted(list_containers())))
             return 0
         case ["manifest", "inspect", "--insecure", reference] if FLAVOUR == "docker":
             return tell(reference, "manifest")
@@ -72,7 +71,7 @@ def main(words: list[str]) -> int:
             say("28.2.2")
             return 0
         case ["info", "--format", "{{.DockerRootDir}}"] if FLAVOUR == "docker":
-            say(str(HOME))
+            say(HOME)
             return 0
         case ["info", "--format", "json"] if FLAVOUR == "podman":
             host = {
@@ -81,7 +80,7 @@ def main(words: list[str]) -> int:
                 "cgroupControllers": ["memory", "pids"],
             }
             details = {"host": host}
-            say(json.dumps(details | {"version": {"Version": "4.3.1"}}))
+            say(as_json(details | {"version": {"Version": "4.3.1"}}))
             return 0
     return refuse(f"unknown command {words}")
 
@@ -94,18 +93,16 @@ def create(words: list[str]) -> int:
     image = options.pop("--rootfs", None)
     if image is None:
         image, rest = [rest[0]], rest[1:]
-    elif not Path(image[0]).is_dir():
+    elif not os.path.isdir(image[0]):
         return refuse("no such root file system")
     for setting in options["--security-opt"]:
         if setting.startswith("seccomp="):
-            json.loads(Path(setting.removeprefix("seccomp=")).read_text())
+            check_json(setting.removeprefix("seccomp="))
     if FLAVOUR == "podman" and any("nr_inodes" in place for place in options["--tmpfs"]):
         return refuse("unknown mount option")
     if rest[:2] == ["/dev/init", "--"]:  # a file that an option put there
         rest = rest[2:]
-    import hashlib
-
-    identifier = hashlib.sha256(name.encode()).hexdigest()
+    identifier = name.encode()[-32:].hex().rjust(64, "0")
     made = {"Id": identifier, "image": image[0], "command": rest, "options": options, "Pid": 0, "StartedAt": NOTHING}
     keep(name, made)
     say(identifier)
@@ -134,19 +131,17 @@ def start(name: str) -> int:
     box = load(name)
     time.sleep(float(behaviour("delay") or 0))
     command = [sys.executable if word == "/usr/bin/python3" else word for word in box["command"]]
-    import subprocess
-
-    process = subprocess.Popen(command, start_new_session=True)
-    keep(name, box | {"Pid": process.pid, "StartedAt": "2026-11-22T12:00:00Z"})
-    code = process.wait()
+    pid = os.posix_spawnp(command[0], command, os.environ, setsid=True)
+    keep(name, box | {"Pid": pid, "StartedAt": "2026-11-22T12:00:00Z"})
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if behaviour("starves"):
-        Path("oom").touch()  # as conmon 2.1.6 does where it was started
+        open("oom", "a").close()  # as conmon 2.1.6 does where it was started
     return code if code >= 0 else 128 - code
 
 
 def inspect(name: str) -> int:
     box = load(name)
-    say(json.dumps([{"Id": box["Id"], "State": {"Pid": box["Pid"], "StartedAt": box["StartedAt"]}}]))
+    say(f'[{{"Id": "{box["Id"]}", "State": {{"Pid": {box["Pid"]}, "StartedAt": "{box["StartedAt"]}"}}}}]')
     return 0
 
 
@@ -154,14 +149,14 @@ def remove(words: list[str]) -> int:
     if FLAVOUR == "podman" and words[:3] != ["--ignore", "--time", "0"]:
         return refuse("it would wait ten seconds for the container")
     name = words[-1]
-    if (HOME / f"{name}.json").exists() and not behaviour("keeps"):
+    if name in list_containers() and not behaviour("keeps"):
         pid = load(name)["Pid"]
-        (HOME / f"{name}.json").unlink()
+        os.unlink(f"{HOME}/{name}{SUFFIX}")
         if pid:
-            import contextlib
-
-            with contextlib.suppress(ProcessLookupError):
+            try:
                 os.killpg(pid, signal.SIGKILL)
+            except ProcessLookupError:  # it has ended
+                return 0
     return 0
 
 
@@ -169,14 +164,12 @@ def tell(reference: str, what: str) -> int:
     value = images().get(reference, {}).get(what)
     if value is None:
         return refuse(images().get(reference, {}).get("refusal", "manifest unknown"))
-    say(json.dumps(value))
+    say(as_json(value))
     return 0
 
 
 def images() -> dict[str, Any]:
-    place = HOME / "images.json"
-    found: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
-    return found
+    return read("images")
 
 
 def image(name: str) -> dict[str, Any]:
@@ -190,7 +183,7 @@ def show(name: str) -> int:
     if not found:
         return refuse("no such image")
     same = [key for key, entry in images().items() if entry.get("pulled") and entry["image"] == found["image"]]
-    say(json.dumps([{"RepoTags": [key for key in same if "@" not in key and "<none>" not in key], **found["image"]}]))
+    say(as_json([{"RepoTags": [key for key in same if "@" not in key and "<none>" not in key], **found["image"]}]))
     return 0
 
 
@@ -200,11 +193,11 @@ def untag(name: str) -> int:
     if not found:
         return refuse("no such image")
     names = [key for key, entry in known.items() if entry.get("pulled") and entry["image"] == found["image"]]
-    used = any(load(path.stem)["image"] == found["image"]["Id"] for path in HOME.glob("hallmark-*.json"))
+    used = any(load(each)["image"] == found["image"]["Id"] for each in list_containers())
     if used or (name not in known and len(names) > 1):
         return refuse("image is in use by a container" if used else "unable to delete: it has more than one tag")
     known[name if name in known else names[0]]["pulled"] = False
-    (HOME / "images.json").write_text(json.dumps(known))
+    keep("images", known)
     return 0
 
 
@@ -213,12 +206,12 @@ def pull(reference: str) -> int:
     if behaviour("floods"):
         flood()
     found[reference]["pulled"] = True
-    (HOME / "images.json").write_text(json.dumps(found))
+    keep("images", found)
     return 0
 
 
 def flood() -> None:
-    with (HOME / "flood").open("wb", 0) as file:
+    with open(f"{HOME}/flood", "wb", 0) as file:
         for _ in range(256):
             file.write(bytes(1 << 20))
             os.fsync(file)
@@ -231,7 +224,7 @@ def take(name: str) -> int:
     with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as archive:
         files = [entry.name for entry in archive if (entry.uid, entry.gid) == (0, 0)]
     made = {name: {"pulled": True, "image": {"Id": "1" * 64, "Size": 7, "files": len(files)}}}
-    (HOME / "images.json").write_text(json.dumps(made))
+    keep("images", made)
     return 0
 
 
@@ -240,8 +233,7 @@ def say(text: str) -> None:
 
 
 def behaviour(name: str) -> str:
-    place = HOME / "behaviour.json"
-    return str(json.loads(place.read_text()).get(name, "")) if place.exists() else ""
+    return str(read("behaviour").get(name, ""))
 
 
 def refuse(message: str) -> int:
@@ -249,18 +241,43 @@ def refuse(message: str) -> int:
     return 125
 
 
+def list_containers() -> list[str]:
+    names = (name.removesuffix(SUFFIX) for name in os.listdir(HOME) if name.endswith(SUFFIX))
+    return [name for name in names if name.startswith("hallmark-")]
+
+
 def load(name: str) -> dict[str, Any]:
-    place = HOME / f"{name}.json"
-    if not place.exists():
-        sys.exit(refuse(f"no such container {name}"))
-    found: dict[str, Any] = json.loads(place.read_text())
-    return found
+    return read(name) or sys.exit(refuse(f"no such container {name}"))
 
 
-def keep(name: str, box: dict[str, Any]) -> None:
-    new = HOME / f"{name}.{os.getpid()}"
-    new.write_text(json.dumps(box))
-    new.replace(HOME / f"{name}.json")
+def read(name: str) -> dict[str, Any]:
+    """What is kept by a name; empty when it is not there."""
+    try:
+        with open(f"{HOME}/{name}{SUFFIX}") as file:
+            found: dict[str, Any] = eval(file.read())
+            return found
+    except FileNotFoundError:
+        return {}
+
+
+def keep(name: str, value: dict[str, Any]) -> None:
+    new = f"{HOME}/{name}.{os.getpid()}"
+    with open(new, "w") as file:
+        file.write(repr(value))
+    os.replace(new, f"{HOME}/{name}{SUFFIX}")
+
+
+def as_json(value: object) -> str:
+    import json
+
+    return json.dumps(value)
+
+
+def check_json(path: str) -> None:
+    import json
+
+    with open(path) as file:
+        json.load(file)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
-import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from crawler.sandbox.boxes.box import Box
 from crawler.sandbox.boxes.process_tree import ContainedProcess
@@ -46,23 +48,34 @@ class StandIn:
     def containers(self) -> list[dict[str, Json]]:
         """All that the engine knows of."""
         found = []
-        for path in sorted(self.home.glob("hallmark-*.json")):
+        for path in sorted(self.home.glob("hallmark-*.state")):
             with contextlib.suppress(FileNotFoundError):  # removed while we look
-                found.append(json.loads(path.read_text()))
+                found.append(ast.literal_eval(path.read_text()))
         return found
 
     def asked(self, command: str) -> list[list[str]]:
         """The words of every use of one command."""
-        lines = (self.home / "log.jsonl").read_text().splitlines()
-        return [line["words"] for line in map(json.loads, lines) if line["words"][0] == command]
+        return [line["words"] for line in self._log() if line["words"][0] == command]
 
     def environments(self) -> list[dict[str, str]]:
         """The environment of every client."""
-        return [json.loads(line)["environment"] for line in (self.home / "log.jsonl").read_text().splitlines()]
+        return [line["environment"] for line in self._log()]
 
     def behave(self, **how: str) -> None:
         """Have it fail from now on."""
-        (self.home / "behaviour.json").write_text(json.dumps(how))
+        self.keep("behaviour", how)
+
+    def read(self, name: str) -> dict[str, Any]:
+        """What the engine keeps by a name."""
+        found: dict[str, Any] = ast.literal_eval((self.home / f"{name}.state").read_text())
+        return found
+
+    def keep(self, name: str, value: Mapping[str, object]) -> None:
+        """Write what the engine reads by a name: `images`, or that of a container."""
+        (self.home / f"{name}.state").write_text(repr(value))
+
+    def _log(self) -> list[dict[str, Any]]:
+        return [ast.literal_eval(line) for line in (self.home / "log.state").read_text().splitlines()]
 
 
 def stand_in(folder: Path, flavour: EngineFlavour) -> StandIn:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
 import os
 import shutil
 import signal
@@ -194,7 +193,7 @@ def test_clients_get_no_environment_but_what_names_the_engine(engine: StandIn, m
     assert all(
         found.keys() <= {"PATH", "LANG", "LC_CTYPE", "PWD", *FORWARDED_VARIABLES} for found in engine.environments()
     )
-    assert "topsecret" not in (engine.home / "log.jsonl").read_text()
+    assert "topsecret" not in (engine.home / "log.state").read_text()
 
 
 @pytest.mark.parametrize("failing", ["create", "start"])
@@ -259,10 +258,10 @@ def test_what_the_dead_left_is_swept_and_the_living_is_not(docker: StandIn) -> N
         dead = claim_containers(docker.cache)
         left = docker.containers()[0] | {"Pid": 0}
         for name in (dead.next_name(), "hallmark-ffffffffffff-0", "somebody-else"):
-            (docker.home / f"{name}.json").write_text(json.dumps(left))
+            docker.keep(name, left)
         os.close(dead.handle)  # as the kernel does
         await open_container_runtime(docker.engine, docker.cache)
-        assert sorted(path.stem for path in docker.home.glob("*-*.json")) == sorted(
+        assert sorted(path.stem for path in docker.home.glob("*-*.state")) == sorted(
             [f"hallmark-{living.owner.token}-0", "hallmark-ffffffffffff-0", "somebody-else"]
         )
         await started.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -56,7 +55,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> StandIn:
 def offered(engine: StandIn, reference: str, *, size: int = 1000, **config: Any) -> None:
     manifest = {"layers": [{"size": size}], "config": {"size": 1}}
     image = {"manifest": manifest, "image": inspected(**config)}
-    (engine.home / "images.json").write_text(json.dumps({reference: image}))
+    engine.keep("images", {reference: image})
 
 
 class Names:
@@ -171,7 +170,7 @@ def test_an_image_whose_manifest_the_client_cannot_show_is_pulled_all_the_same(e
     if engine.engine.flavour is EngineFlavour.PODMAN:
         said = "Treating single images as manifest lists is not implemented"
     table = {f"{REPOSITORY}:1.0": {"refusal": said, "image": inspected()}}
-    (engine.home / "images.json").write_text(json.dumps(table))
+    engine.keep("images", table)
     assert not isinstance(started(engine, target("1.0", *SERVER))[0], Absent)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,9 +33,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> StandIn:
 
 def offered(engine: StandIn, *names: str, pulled: bool = False) -> None:
     """Images that can be had under these names, each another one of a thousand bytes."""
-    (engine.home / "images.json").write_text(
-        json.dumps({name: offer(name, number, pulled=pulled) for number, name in enumerate(names)})
-    )
+    engine.keep("images", {name: offer(name, number, pulled=pulled) for number, name in enumerate(names)})
 
 
 def offer(name: str, number: int, *, pulled: bool = False) -> dict[str, Any]:
@@ -69,7 +66,7 @@ def pull(engine: StandIn, *versions: str) -> list[Image]:
 
 
 def there(engine: StandIn) -> list[str]:
-    known = json.loads((engine.home / "images.json").read_text())
+    known = engine.read("images")
     return [name.rpartition(":")[2] for name, entry in known.items() if entry["pulled"]]
 
 
@@ -116,10 +113,9 @@ def test_an_image_with_a_container_stays(engine: StandIn) -> None:
     offered(engine, reference("1"))
     (image,) = pull(engine, "1")
     aged(engine, image, days=40)
-    box = engine.home / "hallmark-somebody-0.json"
-    box.write_text(json.dumps({"image": image.identifier}))
+    engine.keep("hallmark-somebody-0", {"image": image.identifier})
     assert evicted(engine, EvictionPolicy(unused=DAY)) == RemovedImages(kept=1)
-    box.unlink()
+    (engine.home / "hallmark-somebody-0.state").unlink()
     assert evicted(engine, EvictionPolicy(unused=DAY)) == RemovedImages(images=1, size=1000)
 
 
@@ -134,20 +130,20 @@ def test_an_image_that_hallmark_did_not_pull_is_never_removed(engine: StandIn) -
 def test_an_image_with_a_foreign_name_loses_only_our_name(engine: StandIn) -> None:
     offered(engine, reference("1"))
     (image,) = pull(engine, "1")
-    known = json.loads((engine.home / "images.json").read_text())
+    known = engine.read("images")
     known["mine:1"] = known[reference("1")]
-    (engine.home / "images.json").write_text(json.dumps(known))
+    engine.keep("images", known)
     aged(engine, image, days=2)
     assert evicted(engine, EVERYTHING) == RemovedImages(kept=1)
     assert there(engine) == ["1"]
-    assert json.loads((engine.home / "images.json").read_text())[reference("1")]["pulled"] is False
+    assert engine.read("images")[reference("1")]["pulled"] is False
 
 
 def test_an_image_whose_tag_has_moved_on_is_removed_by_what_it_is(engine: StandIn) -> None:
     offered(engine, reference("latest"))
     (old,) = pull(engine, "latest")
     left = {"docker.io/example/server:<none>": offer("", 0, pulled=True), reference("latest"): offer("", 1)}
-    (engine.home / "images.json").write_text(json.dumps(left))
+    engine.keep("images", left)
     (new,) = pull(engine, "latest")
     assert old.identifier != new.identifier
     aged(engine, old, days=40)
@@ -173,9 +169,9 @@ def test_an_image_that_was_removed_meanwhile_is_pulled_again(engine: StandIn) ->
 
 def test_an_image_that_is_too_large_to_run_is_removed_all_the_same(engine: StandIn) -> None:
     offered(engine, reference("1"))
-    known = json.loads((engine.home / "images.json").read_text())
+    known = engine.read("images")
     known[reference("1")]["image"]["Size"] = 5 << 30
-    (engine.home / "images.json").write_text(json.dumps(known))
+    engine.keep("images", known)
 
     async def refused() -> Image | Absent:
         return await (await images(engine)).image(target("1"))

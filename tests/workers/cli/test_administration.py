@@ -131,7 +131,7 @@ def test_pulled_images_are_counted_and_cleaned(
     monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", str(engine.engine.binary.parent))
     monkeypatch.setenv("HOME", str(engine.home))
     image = {"Id": "b" * 64, "Size": 3_000_000, "RepoDigests": []}
-    (engine.home / "images.json").write_text(json.dumps({"example.com/x:1": {"pulled": True, "image": image}}))
+    engine.keep("images", {"example.com/x:1": {"pulled": True, "image": image}})
     PulledImages(engine.engine, tmp_path / "cache").remember("b" * 64, "example.com/x:1", 3_000_000)
     (record,) = (tmp_path / "cache" / "images").iterdir()
     status = json.loads(hallmark("sandbox", "status", "--json").out)
