@@ -39,6 +39,15 @@ async def _attack(cache: Path, arguments: tuple[str, ...], limits: Limits) -> tu
     return (json.loads(said) if said.startswith(b"{") else said.decode()), end
 
 
+def install_alone(cache: Path, environ: dict[str, str], target: Target) -> None:
+    """Install a package; for a process of its own, which imports nothing of pytest."""
+
+    async def run() -> None:
+        assert not isinstance(await (await sandbox(cache, environ)).prepare(target), Absent)
+
+    asyncio.run(run())
+
+
 async def read_all(launched: LaunchedServer) -> bytes:
     """Everything it writes until it ends."""
     found = bytearray()

@@ -20,7 +20,7 @@ from crawler.sandbox.install.installer import InstallCaps
 from evidence.canonical import Json
 from evidence.launch_options import LaunchOptions
 from evidence.model import Absent, Reason, Target, TargetType
-from tests.crawler.sandbox.driving import NOON, greet, sandbox
+from tests.crawler.sandbox.driving import NOON, greet, install_alone, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
 from tests.sampling import some
 
@@ -168,20 +168,13 @@ def test_concurrent_processes_do_the_work_once(cache: Path, index: IndexServer, 
     index.add_npm("server")
     context = multiprocessing.get_context("spawn")
     environ = index.environ(str(tmp_path))
-    jobs = [context.Process(target=_install_alone, args=(cache, environ)) for _ in range(2)]
+    jobs = [context.Process(target=install_alone, args=(cache, environ, npm("server"))) for _ in range(2)]
     for job in jobs:
         job.start()
     for job in jobs:
         job.join(120)
     assert [job.exitcode for job in jobs] == [0, 0]
     assert sum(path.endswith(".tgz") for path in index.asked) == 1
-
-
-def _install_alone(cache: Path, environ: dict[str, str]) -> None:
-    async def run() -> None:
-        assert not isinstance(await (await sandbox(cache, environ)).prepare(npm("server")), Absent)
-
-    asyncio.run(run())
 
 
 def test_install_scripts_do_not_run_and_are_named(cache: Path, index: IndexServer, tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import stat
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +36,7 @@ def run(
     `few`: only some of those that need a box of their own, and of the archives.
     """
     census.adopt_orphans()
+    gc.freeze()  # each census looks for garbage, and finds none in what was imported
     with arena(cache, home, runtime) as place:
         return asyncio.run(_run(place, thorough=thorough, few=few))
 
@@ -89,14 +92,20 @@ def _faults(cache: Path) -> list[str]:
     """What no layer may hold: links that lead out of it, files of no ordinary kind or with rights of their own."""
     found = []
     for tree in (cache / "layers").glob("*"):
-        for path in tree.rglob("*"):
-            mode = path.lstat().st_mode
+        for path, mode in _list_modes(tree):
             if stat.S_ISLNK(mode):
                 inside = (path.parent / path.readlink()).resolve().is_relative_to(tree.resolve())
                 found += [] if inside else [f"link: {path.name}"]
             elif mode & 0o6022 or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 found.append(f"file {mode:o}: {path.name}")
     return found
+
+
+def _list_modes(tree: Path) -> Iterator[tuple[Path, int]]:
+    for folder, folders, files in os.walk(tree):
+        for name in (*folders, *files):
+            path = Path(folder, name)
+            yield path, path.lstat().st_mode
 
 
 async def _parade(place: Arena, box: Sandbox, ecosystem: str) -> dict[str, Outcome]:
