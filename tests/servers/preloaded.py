@@ -2,9 +2,9 @@
 
 A helper process imports the product once for each test process, and forks for every start. What it starts is a child of
 the test process with its own arguments, environment, folder and streams: it can be waited for, signalled and killed
-like any other. It differs from a fresh interpreter in the modules that are loaded already and in `/proc/PID/cmdline`: a
-test about imports, memory or the command line uses `subprocess`. Elsewhere than on Linux, and with a variable that only
-a new interpreter reads, every start is a fresh one.
+like any other. It differs from a fresh interpreter in the modules that are loaded already, in `/proc/PID/cmdline`, and
+in that it frees no objects at its end: a test about imports, memory or the command line uses `subprocess`. Elsewhere
+than on Linux, and with a variable that only a new interpreter reads, every start is a fresh one.
 
 A second, small helper has loaded servers and clients of MCP only. With `use_for_conversations` and `use_for_exports`
 the product starts its own processes so.
@@ -12,6 +12,7 @@ the product starts its own processes so.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import fcntl
 import gc
@@ -29,7 +30,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
     import pytest
@@ -283,8 +284,29 @@ def _run(words: list[str]) -> None:
         runpy.run_path(words[0], run_name="__main__")
 
 
+def _leave(code: object) -> NoReturn:
+    """End as an interpreter does, but free no objects: that would copy each page that is shared with the helper."""
+    if not isinstance(code, int | None):
+        sys.stderr.write(f"{code}\n")
+        code = 1
+    status = int(code or 0)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        status = status or 120  # as CPython
+    os._exit(status & 0xFF)
+
+
 if __name__ == "__main__":
     gc.disable()
     _preload(sys.argv[2])
     gc.enable()
-    _run(_serve(socket.socket(fileno=int(sys.argv[1])))["words"])
+    given = _serve(socket.socket(fileno=int(sys.argv[1])))["words"]
+    try:
+        _run(given)
+    except SystemExit as end:
+        _leave(end.code)
+    _leave(None)

@@ -40,6 +40,27 @@ def test_an_exception_ends_with_its_traceback_and_code_1() -> None:
     assert done.stderr.endswith("RuntimeError: broken\n")
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        "sys.exit('why')",
+        "sys.exit(300)",
+        "sys.exit()",
+        "sys.stdout.write('no end of line')",
+        "atexit.register(print, 'last')",
+        "threading.Timer(0.1, print, ['late']).start()",
+        "print('lost'); os.close(1)",
+    ],
+)
+def test_what_is_written_last_and_the_exit_code_are_those_of_subprocess(end: str) -> None:
+    command = [sys.executable, "-c", f"import atexit, os, sys, threading; {end}"]
+    buffered = {"PATH": os.environ["PATH"]}
+    forked = preloaded.run(command, capture_output=True, text=True, env=buffered)
+    fresh = subprocess.run(command, capture_output=True, text=True, check=False, env=buffered)
+    assert (forked.returncode, forked.stdout) == (fresh.returncode, fresh.stdout)
+    assert "lost" in end or forked.stderr == fresh.stderr
+
+
 def test_a_module_and_the_command_run() -> None:
     listed = preloaded.run([sys.executable, "-m", "json.tool", "--help"], capture_output=True, text=True)
     assert "usage" in listed.stdout
