@@ -3,7 +3,7 @@
 `python -m tests.conformance.mishandling serve` serves all of them and prints their addresses as JSON;
 `python -m tests.conformance.mishandling` starts that in a process of its own, probes all that do more than keep silent,
 and prints how many there were, the seconds it took, and the peak resident memory of the probing process in KiB;
-`python -m tests.conformance.mishandling large` probes only those that send much.
+with `large`, it probes only those that send much; with `served`, those whose addresses it reads.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ def main() -> None:
         asyncio.run(_serve())
         return
     began = time.monotonic()
-    with served() as addresses:
+    with contextlib.nullcontext(json.load(sys.stdin)) if "served" in sys.argv else served() as addresses:
         wanted = {name: url for name, url in addresses.items() if (CASES[name].sees or ("", ""))[1] != "timeout"}
-        if sys.argv[1:] == ["large"]:
+        if "large" in sys.argv:
             wanted = {name: url for name, url in wanted.items() if LARGE.search(name)}
         asyncio.run(suffer(wanted, keep=False, at_once=MEASURED_AT_ONCE))
     sys.stdout.write(f"{len(wanted)} {time.monotonic() - began:.1f} {_peak()}\n")

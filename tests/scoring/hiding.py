@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,15 +28,15 @@ def without(evidence: Dossier, kind: str, reason: Reason) -> Dossier:
     return replace(evidence, records={**evidence.records, kind: record})
 
 
-def hidden_ways(evidence: Dossier, *kinds: str) -> Iterator[tuple[str, Dossier]]:
+def hidden_ways(evidence: Dossier, *kinds: str, reasons: Sequence[Reason] = FAILURES) -> Iterator[tuple[str, Dossier]]:
     """The dossier with one record removed, with one made to fail in each way, and with a listing that is cut.
 
-    Only the records of `kinds` are hidden, if some are named.
+    Only the records of `kinds` are hidden, if some are named; those besides the listing only for `reasons`.
     """
     for kind in kinds or evidence.records:
         rest = {name: record for name, record in evidence.records.items() if name != kind}
         yield f"{kind} removed", replace(evidence, records=rest)
-        for reason in FAILURES:
+        for reason in FAILURES if kind == listing.KIND else reasons:
             yield f"{kind} {reason}", without(evidence, kind, reason)
     record = evidence.records[listing.KIND]
     if isinstance(record.content, Observed):
