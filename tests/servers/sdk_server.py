@@ -6,7 +6,8 @@ import sys
 
 from mcp.server import MCPServer
 
-server = MCPServer("sdk-fixture", version="3.2.1", instructions="Add first, then greet.")
+# The SDK draws the traceback of each refusal for a terminal, which takes ten times as long as to answer.
+server = MCPServer("sdk-fixture", version="3.2.1", instructions="Add first, then greet.", log_level="CRITICAL")
 
 
 @server.tool()

@@ -214,8 +214,8 @@ def test_a_client_that_needs_too_much_processor_time_ends() -> None:
     async def page(call: Call) -> None:
         await call.result({"tools": [{"name": "a", "inputSchema": {"type": "object"}}] * 40_000, "nextCursor": "again"})
 
-    content = met(Mcp(overrides={"tools/list": page}), InteropLimits(wall=200, cpu=2))
-    assert content == Absent(Reason.TOO_LARGE, "the client needs more than 2 s of processor time")
+    content = met(Mcp(overrides={"tools/list": page}), InteropLimits(wall=200, cpu=1))
+    assert content == Absent(Reason.TOO_LARGE, "the client needs more than 1 s of processor time")
 
 
 def test_a_private_address_is_not_opened() -> None:
