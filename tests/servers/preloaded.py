@@ -7,11 +7,12 @@ in that it frees no objects at its end: a test about imports, memory or the comm
 than on Linux, and with a variable that only a new interpreter reads, every start is a fresh one.
 
 A second, small helper has loaded servers and clients of MCP only. With `use_for_conversations` and `use_for_exports`
-the product starts its own processes so.
+the product starts its own processes so. Processes of `without` come from a helper in which modules cannot be imported.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import ctypes
 import fcntl
@@ -41,8 +42,17 @@ HALLMARK: Final = Path(sys.executable).with_name("hallmark")
 _PYTHON: Final = sys.executable
 _PRODUCT: Final = "product"
 _PACKAGES: Final = ("workers.cli", "workers.stages", "workers.nightly", "workers.wiring", "publish.site")
-_MODULES: Final = ("workers.tasks", "publish.app", "celery.bin.celery", "celery.apps.worker", "celery.apps.beat")
+_MODULES: Final = (
+    "workers.tasks",
+    "publish.app",
+    "celery.bin.celery",
+    "celery.apps.worker",
+    "celery.apps.beat",
+    "alembic.command",
+    "alembic.context",
+)
 _CONVERSATIONS: Final = "conversations"
+_WITHOUT: Final = "without:"
 _SMALL: Final = (
     "crawler.collectors.interop.client",
     "crawler.collectors.source.reader_process",
@@ -100,6 +110,12 @@ class _SmallPopen(Popen):
     _modules = _CONVERSATIONS
 
 
+@cache
+def without(*modules: str) -> type[Popen]:
+    """A `Popen` of processes that find none of these packages, nor did what is loaded already when it was loaded."""
+    return type("_PopenWithout", (Popen,), {"_modules": f"{_WITHOUT}{','.join(modules)}"})
+
+
 def _start(command: Sequence[Any], **options: Any) -> subprocess.Popen[Any]:
     return (subprocess.Popen if _known(command) is None else _SmallPopen)(command, **options)
 
@@ -111,6 +127,7 @@ def use_for_conversations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the servers and clients of MCP and the readers of archives without the seconds of their imports."""
     _helper(_CONVERSATIONS)  # before a test counts the processes that it has started
     monkeypatch.setattr("asyncio.unix_events.subprocess", INSTEAD_OF_SUBPROCESS)
+    monkeypatch.setattr("uvloop.new_event_loop", asyncio.new_event_loop)  # uvloop starts processes without Python
     monkeypatch.setattr("crawler.collectors.source.reader_pool.subprocess", INSTEAD_OF_SUBPROCESS)
 
 
@@ -133,12 +150,17 @@ def _known(command: Sequence[Any]) -> list[str] | None:
 
 
 def run(
-    command: Sequence[str | Path], *, timeout: float | None = None, capture_output: bool = False, **options: Any
+    command: Sequence[str | Path],
+    *,
+    timeout: float | None = None,
+    capture_output: bool = False,
+    popen: type[Popen] = Popen,
+    **options: Any,
 ) -> subprocess.CompletedProcess[Any]:
     """`subprocess.run(..., check=False)` of such a command."""
     if capture_output:
         options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with Popen(command, **options) as process:
+    with popen(command, **options) as process:
         try:
             out, err = process.communicate(timeout=timeout)
         except BaseException:
@@ -257,14 +279,39 @@ def _text(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:
 
 
 def _preload(modules: str) -> None:
-    for name in _MODULES if modules == _PRODUCT else _SMALL:
-        importlib.import_module(name)
-    for package in _PACKAGES if modules == _PRODUCT else ():
+    absent = frozenset(modules.removeprefix(_WITHOUT).split(",")) if modules.startswith(_WITHOUT) else frozenset()
+    if absent:
+        importlib.import_module("tests.workers.cli.without_modules").hide_modules(absent)
+    for name in _SMALL if modules == _CONVERSATIONS else _MODULES:
+        _import(name, absent)
+    for package in () if modules == _CONVERSATIONS else _PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, prefix=f"{package}."):
             if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
+                _import(module.name, absent)
+    if modules != _CONVERSATIONS:
+        _load("publish.preloading", "preload_rules")()
+    if modules == _PRODUCT:
+        _load("tests.publish.quick_apps", "install")()
+        backend = _load("tests.publish.site.plain_backend", "PlainBackend")()
+        site = _load("publish.app", "create_app")(None, backend)
+        for name in site.state.templates.list_templates(["j2"]):
+            site.state.templates.get_template(name)
     gc.collect()
     gc.freeze()
+
+
+def _load(module: str, name: str) -> Any:
+    """Something of the product; only the helper that needs it imports it."""
+    return getattr(importlib.import_module(module), name)
+
+
+def _import(name: str, absent: frozenset[str]) -> None:
+    """Import a module, unless it needs one that is absent."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in absent:
+            raise
 
 
 def _run(words: list[str]) -> None:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from evidence.store import open_store
 from tests.publish import samples
 from tests.publish.filled_stores import fill
 from tests.sampling import some
+from tests.servers import preloaded
+from tests.servers.preloaded import HALLMARK
 from workers.cli import extras
 from workers.cli.extras import DATASETS, EXTRAS, FLEET, PACKAGES, SITE, Extra, find_extra
 
@@ -26,9 +29,7 @@ SHOWN = samples.dossiers(1)[0].server.id
 ROOT = Path(__file__).parents[3]
 ABSENT = sorted({module for extra in EXTRAS for module in extra.modules})
 LOAD_ALL = """
-import json, sys
-from tests.workers.cli.without_modules import hide_modules
-hide_modules(frozenset(sys.argv[1:]))
+import json
 from workers.cli.app import SUBCOMMANDS, load_command
 needed = {}
 for name, subcommand in SUBCOMMANDS.items():
@@ -43,10 +44,23 @@ MAX_PACKAGES, MAX_BYTES = 60, 120_000_000
 
 def base(*words: str, home: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """`hallmark` in an installation without extras."""
-    command = [sys.executable, "-m", "tests.workers.cli.without_modules", ",".join(ABSENT), *words]
     own = {name: text for name, text in os.environ.items() if not name.startswith("HALLMARK_")}
     own |= {"HALLMARK_HOME": str(home / "home"), "HALLMARK_CACHE": str(home / "cache"), "HALLMARK_CANARIES": "[]"}
-    return subprocess.run(command, cwd=ROOT, env=own | environ, capture_output=True, text=True, check=False)
+    return without_extras(HALLMARK, *words, env=own | environ)
+
+
+def without_extras(*command: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A process that finds no module of an extra, as the imports before it did not."""
+    popen = preloaded.without(*ABSENT)
+    return preloaded.run(command, popen=popen, cwd=ROOT, env=env, capture_output=True, text=True)
+
+
+def test_what_the_processes_here_loaded_before_they_started_is_of_the_base() -> None:
+    """They share what is loaded, but no module of an extra, which they do not find either."""
+    code = "import sys; print(set(sys.argv[1:]) & sys.modules.keys(), 'workers.pipeline' in sys.modules); import celery"
+    found = without_extras(sys.executable, "-c", code, *ABSENT)
+    assert found.stdout == "set() True\n"
+    assert found.stderr.endswith("ModuleNotFoundError: No module named 'celery'\n")
 
 
 def test_the_base_scans_a_remote_in_every_format(fleet: str, tmp_path: Path) -> None:
@@ -89,9 +103,7 @@ def test_the_base_reads_and_keeps_results(words: list[str], filled: Path) -> Non
 
 
 def test_only_commands_of_datasets_and_the_mcp_server_import_an_extra_before_they_run() -> None:
-    found = subprocess.run(
-        [sys.executable, "-c", LOAD_ALL, *ABSENT], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    found = without_extras(sys.executable, "-c", LOAD_ALL)
     assert json.loads(found.stdout) == {
         "export": "pyarrow",
         "verify": "pyarrow",
@@ -176,11 +188,18 @@ def applies(requirement: Requirement) -> bool:
 
 
 @pytest.mark.parametrize("extra", EXTRAS, ids=lambda extra: extra.name)
-def test_the_modules_of_an_extra_are_those_of_its_dependencies(extra: Extra) -> None:
-    providers = packages_distributions()
+def test_the_modules_of_an_extra_are_those_of_its_dependencies(
+    extra: Extra, providers: Mapping[str, list[str]]
+) -> None:
     found = {canonicalize_name(name) for module in extra.modules for name in providers[module]}
     assert declared(extra.name) <= found
     assert not found & base_distributions(), "a module of the base cannot show that an extra is missing"
+
+
+@pytest.fixture(scope="module")
+def providers() -> Mapping[str, list[str]]:
+    """The distributions of each top-level module."""
+    return packages_distributions()
 
 
 def base_distributions() -> set[str]:

@@ -1,4 +1,4 @@
-"""Runs `hallmark` as if modules were not installed: `python -m tests.workers.cli.without_modules A,B WORDS`."""
+"""Imports as in an installation without some modules."""
 
 from __future__ import annotations
 
@@ -32,10 +32,3 @@ def hide_modules(absent: frozenset[str]) -> None:
     """Let every import of the modules fail as that of a missing package does."""
     assert not absent & sys.modules.keys()
     sys.meta_path[:] = [_Finder(finder, absent) for finder in sys.meta_path]
-
-
-if __name__ == "__main__":
-    hide_modules(frozenset(sys.argv.pop(1).split(",")))
-    from workers.cli import main
-
-    main()

@@ -39,13 +39,13 @@ PRIVATE = {"HALLMARK_ALLOW_PRIVATE": "1"}
 
 
 def test_a_run_ends_with_a_table_paths_and_what_to_do_next(process: Hallmark, registry: Path, tmp_path: Path) -> None:
-    for number in range(7, 20):
+    for number in {*range(20)} - {1, 6}:  # one answers, one is locked
         (registry / f"{number}.json").unlink()
     result = process("run", "--registry", str(registry), "--report", str(tmp_path / "report"), env=PRIVATE)
     assert result.code == 0, result.err
     assert "com.example/server-1" in result.out
     assert "oauth required" in result.out
-    assert "8 of 8 servers scored" in result.out
+    assert "3 of 3 servers scored" in result.out
     assert str(tmp_path / "report" / "index.html") in result.out
     assert "Next: hallmark show" in result.err
     assert "Collecting" in result.err
@@ -58,9 +58,7 @@ def test_a_run_goes_on_when_the_disk_of_its_log_is_full_and_says_so(registry: Pa
         (registry / f"{number}.json").unlink()
     command = [str(SCRIPT), "run", "--registry", str(registry)]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            command, env={**os.environ, **PRIVATE}, stdout=subprocess.PIPE, stderr=full, text=True, check=False
-        )
+        done = preloaded.run(command, env={**os.environ, **PRIVATE}, stdout=subprocess.PIPE, stderr=full, text=True)
     assert done.returncode == 0
     assert "4 of 4 servers scored" in done.stdout
     assert "lines of progress and log could not be written to stderr: No space left on device" in done.stdout

@@ -115,14 +115,13 @@ def test_combinations_that_mean_nothing_are_wrong_usage(hallmark: Hallmark, word
 def test_a_url_is_measured_and_every_line_printed(
     process: Hallmark, hallmark: Hallmark, fleet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HALLMARK_INTEROP", "full")
     url, saved = f"{fleet}/s/1/mcp", tmp_path / "one.json"
-    result = process(
-        "scan", url, "--allow-private", "--save", str(saved), "--rubric", "lint@1", "--rubric", "adaptive@1"
-    )
+    result = process("scan", url, "--allow-private", "--rubric", "lint@1", "--rubric", "adaptive@1")
     assert result.code == 0, result.err
     assert "lint@1" in result.out
     assert "adaptive@1" in result.out
+    monkeypatch.setenv("HALLMARK_INTEROP", "full")
+    assert hallmark("scan", url, "--allow-private", "--save", str(saved)).code == 0
     again = hallmark("scan", "--from", str(saved), "--json")
     live = hallmark("scan", url, "--allow-private", "--json")
     assert again.rows[0]["scorecards"] is not None
@@ -162,7 +161,7 @@ def test_a_command_without_a_sandbox_says_so_and_is_never_publishable(process: H
 
 
 _ALONE = """
-import fcntl, runpy, sys
+import fcntl, runpy, sys, time
 folder = sys.argv.pop(1)
 try:
     lock = open(f"{folder}/lock", "w")
@@ -171,12 +170,13 @@ except OSError:
     open(f"{folder}/refused", "w").close()
     sys.exit("another process of this server is running")
 open(f"{folder}/starts", "a").write("x")
-runpy.run_module("tests.servers.sdk_server", run_name="__main__")
+runpy.run_module("tests.servers.scripted_stdio", run_name="__main__")
+time.sleep(0.3)  # as a server that has something to finish
 """
 
 
 def test_a_command_without_a_sandbox_is_started_again_only_when_it_has_ended(process: Hallmark, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", _ALONE, str(tmp_path), "stdio"]
+    command = [sys.executable, "-c", _ALONE, str(tmp_path), "--number", "3"]
     result = process("scan", "--full", "--no-sandbox", "--", *command, cwd=ROOT)
     assert result.code == 0, result.err
     assert len((tmp_path / "starts").read_text()) > 1
