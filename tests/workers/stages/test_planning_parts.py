@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from sqlalchemy import select
 
 from crawler.identity import merge_references
-from evidence.model import Run, Server, ServerRef, Target, TargetType, Trigger
+from evidence.model import Run, Server, ServerRef, Trigger
 from evidence.store import RunAction, RunEvent, RunState, Stage, StoreUnavailable
 from evidence.store.database import Database
 from evidence.store.tables.core import RUN_ITEM, SERVER
@@ -25,7 +25,8 @@ from tests.sampling import some
 from tests.servers import preloaded
 from tests.servers.postgres import PostgresServer
 from tests.stepping_clock import SteppingClock
-from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
+from tests.workers.stages.crowded_registry import FIRST, SHARE, at_host, make_context, make_references
+from tests.workers.world import NIGHT
 from workers import pipeline, schedule
 from workers.context import Context
 from workers.nightly import steps
@@ -34,10 +35,7 @@ from workers.stages import planning, routing
 from workers.stages.host_schedule import schedule_servers
 
 PART = 3
-SHARE = 4
-WINDOW = timedelta(seconds=SHARE * 7.2 + 1)
 NAME = "20261121T030000Z-nightly"
-FIRST = RunOptions(registries=("first",))
 
 Items = Sequence[tuple[Any, ...]]
 
@@ -45,7 +43,7 @@ _PLAN = """
 import asyncio, sys
 from pathlib import Path
 from evidence.model import Trigger
-from tests.workers.stages.test_planning_parts import FIRST, NAME, make_context
+from tests.workers.stages.crowded_registry import FIRST, make_context
 from workers import pipeline
 from workers.stages import planning
 
@@ -61,44 +59,31 @@ planning.Planner.plan_part = told
 
 async def main():
     async with make_context(Path(sys.argv[1]), sys.argv[2]) as ctx:
-        await pipeline.discover(ctx, pipeline.start_run(ctx, Trigger.NIGHTLY, FIRST, run_id=NAME))
+        await pipeline.discover(ctx, pipeline.start_run(ctx, Trigger.NIGHTLY, FIRST, run_id=sys.argv[3]))
 
 asyncio.run(main())
 """
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path, session_postgres: PostgresServer) -> str:
-    return session_postgres.create_database() if request.param == "postgresql" else f"sqlite:///{tmp_path}/parts.db"
+def url(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    sqlite_template: Path,
+    session_postgres: PostgresServer,
+    session_postgres_template: str,
+) -> Iterator[str]:
+    """An empty, migrated database."""
+    if request.param == "postgresql":
+        with session_postgres.lent_database(session_postgres_template) as lent:
+            yield lent
+    else:
+        yield f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'parts.db')}"
 
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "SERVERS_PER_PART", PART)
-
-
-def _at(host: str, number: int) -> ServerRef:
-    target = Target(type=TargetType.STREAMABLE_HTTP, identifier=f"https://{host}/{number}/mcp")
-    return replace(ref(number), name=f"{host}/{number}", targets=(target,))
-
-
-def _package(number: int) -> ServerRef:
-    return replace(ref(number), name=f"npm/{number}", targets=(Target(type=TargetType.NPM, identifier=f"p-{number}"),))
-
-
-def _refs() -> list[ServerRef]:
-    """Packages, a host with more servers than a part and than its share, and hosts with fewer."""
-    return [
-        *(_package(number) for number in range(8)),
-        *(_at("crowded.example", number) for number in range(11)),
-        *(_at("small.example", number) for number in range(2)),
-        *(_at(f"{number}.example", number) for number in range(7)),
-    ]
-
-
-def make_context(home: Path, url: str, **changes: object) -> AbstractAsyncContextManager[Context]:
-    world = World([ScriptedRegistry("first", [_refs()])], [ScriptedCollector()])
-    return context(home, world, registries=("first",), database_url=url, host_window=WINDOW, **changes)
 
 
 def _start(ctx: Context, trigger: Trigger = Trigger.NIGHTLY, options: RunOptions = FIRST) -> Run:
@@ -127,7 +112,7 @@ async def _plan_at_once(home: Path, url: str) -> None:
     """As it is written without parts: one schedule, one transaction."""
     async with make_context(home, url) as ctx:
         run = _start(ctx)
-        page = [(_server(one), one) for one in _refs()]
+        page = [(_server(one), one) for one in make_references()]
         ctx.store.put_registry_page(run.id, "first", page, cursor=None, done=True, at=NIGHT)
         servers = ctx.store.list_active_servers()
         laid = schedule_servers(run.id, servers, lambda _: {}, planning.read_host_pace(ctx.settings))
@@ -146,11 +131,12 @@ def _server(one: ServerRef) -> Server:
     return merge_references([one])
 
 
-@pytest.fixture
-def whole(tmp_path: Path) -> Items:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Items:
     """The plan of one go."""
-    url = f"sqlite:///{tmp_path}/whole.db"
-    asyncio.run(_plan_at_once(tmp_path, url))
+    folder = tmp_path_factory.mktemp("whole")
+    url = f"sqlite:///{folder}/whole.db"
+    asyncio.run(_plan_at_once(folder, url))
     return _items(url)
 
 
@@ -161,12 +147,12 @@ def test_a_plan_in_parts_equals_the_plan_of_one_go(tmp_path: Path, url: str, who
             run = _start(ctx)
             await pipeline.discover(ctx, run)
             progress = ctx.store.read_progress(run.id)
-            assert (progress.planned, progress.carried) == (len(_refs()), 11 - SHARE)
+            assert (progress.planned, progress.carried) == (len(make_references()), 11 - SHARE)
             row = ctx.store.find_run(run.id)
             assert row is not None
             assert row.state is RunState.PLANNED
             assert row.plan_position is not None
-            assert (row.plan_position.planned, row.plan_position.carried) == (len(_refs()), 11 - SHARE)
+            assert (row.plan_position.planned, row.plan_position.carried) == (len(make_references()), 11 - SHARE)
 
     asyncio.run(main())
     assert _items(url) == whole
@@ -176,7 +162,7 @@ def test_a_plan_in_parts_equals_the_plan_of_one_go(tmp_path: Path, url: str, who
 def test_a_planner_that_is_killed_anywhere_is_continued_without_loss(
     tmp_path: Path, url: str, whole: Items, parts: int, small_parts: None
 ) -> None:
-    arguments = [sys.executable, "-c", _PLAN, str(tmp_path), url]
+    arguments = [sys.executable, "-c", _PLAN, str(tmp_path), url, NAME]
     with preloaded.Popen(arguments, stdout=subprocess.PIPE, text=True) as planner:
         assert planner.stdout is not None
         assert planner.stdout.readline(), "planning has begun"
@@ -201,7 +187,7 @@ def test_two_planners_at_once_plan_each_server_once(tmp_path: Path, url: str, wh
     async def walk() -> Run:
         async with make_context(tmp_path, url) as ctx:
             run = _start(ctx)
-            page = [(_server(one), one) for one in _refs()]
+            page = [(_server(one), one) for one in make_references()]
             ctx.store.put_registry_page(run.id, "first", page, cursor=None, done=True, at=NIGHT)
             return run
 
@@ -240,7 +226,7 @@ def test_a_part_that_fails_changes_nothing(
             before, row = ctx.store.read_progress(run.id), ctx.store.find_run(run.id)
             assert row is not None
             assert row.plan_position is not None
-            assert 0 < before.planned == row.plan_position.planned < len(_refs())
+            assert 0 < before.planned == row.plan_position.planned < len(make_references())
             assert before.carried == 0, "the first part with a server that is not due failed"
             await pipeline.discover(ctx, run)
 
@@ -285,13 +271,13 @@ class _HaltAfter(asyncio.Event):
 def test_servers_that_opted_out_are_planned_and_take_no_place_of_a_crowded_host(tmp_path: Path, url: str) -> None:
     async def main() -> None:
         opted = tmp_path / "opt-outs"
-        opted.write_text("\n".join(f"server: {_server(_at('crowded.example', number)).id}" for number in range(9)))
+        opted.write_text("\n".join(f"server: {_server(at_host('crowded.example', number)).id}" for number in range(9)))
         async with make_context(tmp_path, url, opt_outs=opted) as ctx:
             run = _start(ctx)
             await pipeline.discover(ctx, run)
             progress = ctx.store.read_progress(run.id)
-            assert (progress.planned, progress.carried) == (len(_refs()), 0)
-            assert len(ctx.store.list_pending_servers(run.id, Stage.PROBE)) == len(_refs()) - 8
+            assert (progress.planned, progress.carried) == (len(make_references()), 0)
+            assert len(ctx.store.list_pending_servers(run.id, Stage.PROBE)) == len(make_references()) - 8
 
     asyncio.run(main())
 
@@ -304,7 +290,7 @@ def test_parts_keep_to_the_options(tmp_path: Path, url: str, trigger: Trigger) -
             run = pipeline.start_run(ctx, trigger, FIRST, run_id="1")
             await pipeline.discover(ctx, run)
             whole = ctx.store.list_planned_servers("1")
-            assert len(whole) == len(_refs())
+            assert len(whole) == len(make_references())
             for name, options, expected in (
                 ("2", RunOptions(registries=("first",), limit=9), whole[:9]),
                 ("3", RunOptions(registries=("first",), only=(whole[4], whole[20])), [whole[4], whole[20]]),
