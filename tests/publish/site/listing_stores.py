@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from httpx2 import Response
 from msgspec.structs import replace
 from starlette.testclient import TestClient
 
@@ -80,7 +81,12 @@ def with_tools(dossier: Dossier, tools: Sequence[Any]) -> Dossier:
 
 def read(site: TestClient, path: str, status: int = 200) -> Page:
     """A page, which must be answered and be well-formed."""
-    answer = site.get(path)
+    return parse(site.get(path), status)
+
+
+def parse(answer: Response, status: int = 200) -> Page:
+    """The page of an answer, which must be well-formed."""
+    path = answer.request.url.path
     assert answer.status_code == status, (path, answer.status_code, answer.text[:300])
     page = Page()
     page.feed(answer.text)

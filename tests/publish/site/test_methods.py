@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
+from httpx2 import Response
 from markupsafe import escape
 from starlette.testclient import TestClient
 
-from evidence.store import Store
 from scoring.engine import catalogue
 from scoring.rule_snippets import make_snippet
-from tests.publish.site.conftest import SiteOf
-from tests.publish.site.listing_stores import read
+from tests.publish.conftest import made_stores
+from tests.publish.site.conftest import opened_sites
+from tests.publish.site.listing_stores import parse, read
 
-MakeStore = Callable[..., Store]
 
-
-@pytest.fixture
-def site(make_store: MakeStore, site_of: SiteOf) -> TestClient:
-    return site_of(make_store([]))
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[TestClient]:
+    with made_stores(tmp_path_factory.mktemp("store"), sqlite_template) as make, opened_sites() as open_site:
+        yield open_site(make([]))
 
 
 def test_every_version_of_every_methodology_has_a_page_with_its_rules(site: TestClient) -> None:
@@ -53,19 +54,27 @@ def test_a_methodology_without_its_version_leads_to_the_newest(site: TestClient)
     assert (answer.status_code, answer.headers["location"]) == (307, "/methods/lint@2")
 
 
-def test_every_rule_has_a_page_with_its_price_and_examples(site: TestClient) -> None:
+@pytest.fixture(scope="module")
+def rule_pages(site: TestClient) -> Mapping[str, Response]:
+    """The page of each rule."""
+    return {rule.id: site.get(f"/rules/{rule.id}") for rule in catalogue.list_rules()}
+
+
+def test_every_rule_has_a_page_with_its_price_and_examples(
+    site: TestClient, rule_pages: Mapping[str, Response]
+) -> None:
     index = read(site, "/rules")
     for rule in catalogue.list_rules():
         assert f"/rules/{rule.id}" in index.links
-        page = read(site, f"/rules/{rule.id}")
+        page = parse(rule_pages[rule.id])
         assert rule.title in page.text
         cited = {rubric.name for rubric in catalogue.list_rubrics() for one in rubric.criteria if one.rule == rule.id}
         assert {f"/methods/{name}" for name in cited} <= set(page.links)
 
 
-def test_the_page_of_a_rule_shows_what_to_edit_before_and_after(site: TestClient) -> None:
+def test_the_page_of_a_rule_shows_what_to_edit_before_and_after(rule_pages: Mapping[str, Response]) -> None:
     for rule in catalogue.list_rules():
-        page = site.get(f"/rules/{rule.id}").text
+        page = rule_pages[rule.id].text
         snippet = make_snippet(rule)
         assert ("<figcaption>After: " in page) == (snippet is not None)
         assert ("<figcaption>Before: " in page) == (snippet is not None and snippet.before is not None)

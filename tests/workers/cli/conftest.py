@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from evidence.model import Reason
+from evidence.model import Dossier, Reason
 from evidence.store import open_store
 from tests.publish import samples
 from tests.publish.filled_stores import fill
@@ -91,20 +91,34 @@ def process(home: Path) -> Hallmark:
     return run
 
 
-@pytest.fixture
-def stored(home: Path, sqlite_template: Path) -> Sequence[str]:
-    """A published run of ordinary, absent and hostile servers; the ids of its servers."""
-    dossiers = [
+@pytest.fixture(scope="session")
+def stored_dossiers() -> Sequence[Dossier]:
+    """Ordinary, absent and hostile servers."""
+    return [
         *samples.dossiers(10),
         samples.hostile_dossier(),
         samples.absent_dossier(Reason.START_FAILED, f"exit 1 {samples.HOSTILE}"),
     ]
-    home.mkdir()
-    shutil.copy(sqlite_template, home / "hallmark.db")
-    store = open_store(f"sqlite:///{home}/hallmark.db")
-    fill(store, dossiers)
+
+
+@pytest.fixture(scope="session")
+def filled_database(
+    stored_dossiers: Sequence[Dossier], tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path
+) -> Path:
+    """A published run of them, to be copied."""
+    path = Path(shutil.copy(sqlite_template, tmp_path_factory.mktemp("stored") / "hallmark.db"))
+    store = open_store(f"sqlite:///{path}")
+    fill(store, stored_dossiers)
     store.close()
-    return [dossier.server.id for dossier in dossiers]
+    return path
+
+
+@pytest.fixture
+def stored(home: Path, filled_database: Path, stored_dossiers: Sequence[Dossier]) -> Sequence[str]:
+    """A home with that run; the ids of its servers."""
+    home.mkdir()
+    shutil.copy(filled_database, home / "hallmark.db")
+    return [dossier.server.id for dossier in stored_dossiers]
 
 
 @pytest.fixture(scope="session")

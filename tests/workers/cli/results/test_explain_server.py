@@ -36,17 +36,29 @@ def score(dossier: Dossier) -> list[StoredScorecard]:
     return [stored(rubric.score(assessment)) for rubric in RUBRICS]
 
 
-@pytest.fixture
-def judged(home: Path, sqlite_template: Path) -> Sequence[Dossier]:
-    """Servers in a store with the receipts of the real rubrics."""
+@pytest.fixture(scope="module")
+def dossiers() -> Sequence[Dossier]:
     found = {one.server.id: one for one in (*captures().values(), *recorded().values())}
     found |= {one.server.id: one for one in (WIDE, OFFLINE, HOSTILE, poisoned())}
-    home.mkdir()
-    shutil.copy(sqlite_template, home / "hallmark.db")
-    store = open_store(f"sqlite:///{home}/hallmark.db")
-    fill(store, list(found.values()), score=score)
-    store.close()
     return list(found.values())
+
+
+@pytest.fixture(scope="module")
+def filled(dossiers: Sequence[Dossier], tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Path:
+    """A database with the servers and the receipts of the real rubrics."""
+    path = Path(shutil.copy(sqlite_template, tmp_path_factory.mktemp("judged") / "hallmark.db"))
+    store = open_store(f"sqlite:///{path}")
+    fill(store, dossiers, score=score)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def judged(home: Path, filled: Path, dossiers: Sequence[Dossier]) -> Sequence[Dossier]:
+    """Servers in a store of the test's own."""
+    home.mkdir()
+    shutil.copy(filled, home / "hallmark.db")
+    return dossiers
 
 
 @pytest.mark.parametrize("width", LINES)
