@@ -110,7 +110,7 @@ def text() -> tuple[str, bool]:
                 for one in other:
                     differences[one.check, one.theirs, one.ours, one.verdict].add(running.name)
                     if (one.check, one.verdict) not in REASONS:
-                        print(f"{running.name}, {revision}: {UNEXPLAINED}: {one}", file=sys.stderr, flush=True)
+                        sys.stderr.write(f"{running.name}, {revision}: {UNEXPLAINED}: {one}\n")
             if running.name == "control, http":
                 fine = fine and not any(one.verdict is Verdict.FAIL for one in ours.values())
     return render(rows, judged, len(SERVERS), differences), fine and all(key[0::3] in REASONS for key in differences)
