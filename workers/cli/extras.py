@@ -67,8 +67,8 @@ TELEMETRY: Final = Extra(
 
 PROVENANCE: Final = Extra("provenance", "verified attestations of npm and PyPI packages", ("sigstore",))
 
-EXTRAS: Final = (SITE, PACKAGES, DATASETS, FLEET, TELEMETRY, PROVENANCE)
-"""In the order in which the extra of a missing module is searched."""
+EXTRAS: Final = (SITE, DATASETS, PACKAGES, FLEET, TELEMETRY, PROVENANCE)
+"""In the order in which the extra of a missing module is searched. What needs `packages` asks for it by name."""
 
 
 class MissingExtra(ModuleNotFoundError):
