@@ -17,7 +17,7 @@ from crawler import sandbox
 from evidence.store import StoreError, open_store
 from workers import schedule
 from workers.fleet.plan import BEAT, HOST
-from workers.fleet.program import name_process
+from workers.fleet.program import load_template, name_process
 from workers.settings.environment import DEFAULT_BROKER, VARIABLE_PREFIX, Settings, read_tool_environment
 
 _ANSWER_SECONDS: Final = 5
@@ -107,6 +107,17 @@ def check_single_beat(settings: Settings) -> None:
             f"expected no other beat for this Redis on this machine, found process {', '.join(map(str, found))}. "
             "Stop it or the fleet that started it, or start only workers: --no-beat"
         )
+
+
+def load_code() -> None:
+    """Load what all processes run, once; raise NotReady when that fails."""
+    try:
+        load_template()
+    except OSError as error:
+        raise NotReady(
+            f"expected to load the code of all processes, found: {error.strerror}. What it printed says why; it needs "
+            "0.3 GB of memory"
+        ) from error
 
 
 def check_ports(ports: Mapping[str, int]) -> None:

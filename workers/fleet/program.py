@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import multiprocessing
 import os
@@ -33,14 +34,17 @@ class RunningProgram:
     """A process of its own session. `output` is the descriptor of what it prints, which is read without waiting."""
 
     def __init__(self, name: str, module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start it; raise OSError or EOFError when no process can be started."""
+        """Start it; raise OSError when no process can be started."""
         self._reader, writer = _FORKS.Pipe(duplex=False)
         self._process: ForkServerProcess = _FORKS.Process(
             name=name, target=_run, args=(name, module, tuple(arguments), dict(environment), writer)
         )
         try:
             self._process.start()
-        except (OSError, EOFError):
+        except EOFError as error:
+            self._reader.close()
+            raise _build_orphan_error() from error
+        except OSError:
             self._reader.close()
             raise
         finally:
@@ -85,11 +89,21 @@ def name_process(name: str) -> bytes:
 
 
 def load_template() -> None:
-    """Load what all programs need into the process that they will be forked from; takes seconds."""
+    """Load what all programs need into the process that they will be forked from; takes seconds.
+
+    Raise OSError when it ends meanwhile; it has then said why.
+    """
     _FORKS.set_forkserver_preload([TEMPLATE])
     first = _FORKS.Process(target=gc.collect)  # it is forked when everything is loaded
-    first.start()
+    try:
+        first.start()
+    except EOFError as error:
+        raise _build_orphan_error() from error
     first.join()
+
+
+def _build_orphan_error() -> OSError:
+    return ChildProcessError(errno.ECHILD, "the process to fork from ended")
 
 
 def _run(name: str, module: str, arguments: Sequence[str], environment: Mapping[str, str], output: Connection) -> None:

@@ -110,9 +110,9 @@ class Supervisor:
         one = child.planned
         try:
             child.program = RunningProgram(one.name, one.module, one.arguments, self._environment)
-        except (OSError, EOFError) as error:  # such as no memory or no process id left
+        except OSError as error:  # such as no memory or no process id left
             self._has_failed = True
-            self._plan_restart(child, f"not started: {getattr(error, 'strerror', None) or error}")
+            self._plan_restart(child, f"not started: {error.strerror}")
             return
         self._selector.register(child.program.output, selectors.EVENT_READ, child)
         self._report(logging.INFO, "process_started", process=one.name, pid=child.program.pid, pool=one.pool)

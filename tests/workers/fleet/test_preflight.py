@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from evidence.store import open_store
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from workers import schedule
-from workers.fleet import preflight
+from workers.fleet import preflight, program
 from workers.fleet.program import name_process
 from workers.settings.environment import read_settings
 
@@ -64,6 +65,16 @@ def test_a_port_that_is_in_use_is_refused_with_the_option_that_changes_it() -> N
         ):
             preflight.check_ports({"site": port})
     preflight.check_ports({"site": port})
+
+
+def test_code_that_does_not_load_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(_: ForkServerProcess) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(ForkServerProcess, "start", end)
+    monkeypatch.setattr(program, "TEMPLATE", "json")  # later tests need not load the product
+    with pytest.raises(preflight.NotReady, match="found: the process to fork from ended"):
+        preflight.load_code()
 
 
 def make_process(folder: Path, command: str, **variables: str) -> None:

@@ -114,10 +114,13 @@ def test_a_process_that_cannot_be_started_stops_no_other(monkeypatch: pytest.Mon
     def find_no_memory(self: ForkServerProcess) -> None:
         if self.name == "starved":
             raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        if self.name == "orphan":
+            raise EOFError
         start(self)
 
     monkeypatch.setattr(ForkServerProcess, "start", find_no_memory)
-    fine, output = supervised(process("starved", WAITING), process("lives", WAITING), until=lambda text: "up" in text)
+    unlucky = process("starved", WAITING), process("orphan", WAITING)
+    fine, output = supervised(*unlucky, process("lives", WAITING), until=lambda text: "up" in text)
     assert (fine, output) == (False, "lives    up\n")
 
 

@@ -125,7 +125,6 @@ def _show(planned: Sequence[PlannedProcess], *, as_json: bool) -> None:
 
 def _prepare(settings: Settings, queues: Sequence[str], ports: Mapping[str, int], *, beat: bool) -> None:
     from workers.fleet import preflight  # noqa: PLC0415  needs the extra
-    from workers.fleet.program import load_template  # noqa: PLC0415  needs the extra
 
     try:
         preflight.check_broker(settings)
@@ -137,7 +136,7 @@ def _prepare(settings: Settings, queues: Sequence[str], ports: Mapping[str, int]
         print_note("PostgreSQL answers, its tables are up to date")
         print_note(f"sandbox: {preflight.prepare_sandbox(settings, queues)}")
         print_note("loading the code, once for all processes")
-        load_template()
+        preflight.load_code()
     except preflight.NotReady as error:
         exit_with_error(str(error))
     settings.home.mkdir(parents=True, exist_ok=True)
