@@ -63,6 +63,7 @@ bench: setup-dev ## measure each part (ratios against a named peer or limit in t
 	$(BIN)/python -m bench.probe
 	$(BIN)/python -m bench.scan
 	$(BIN)/python -m bench.fleet
+	$(BIN)/python -m bench.fleet_memory
 	$(BIN)/python -m bench.hostile
 	$(BIN)/python -m bench.store
 	$(BIN)/python -m bench.lint
