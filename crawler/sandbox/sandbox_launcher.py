@@ -44,7 +44,6 @@ MAX_INSTALLATIONS = 2  # a package is installed again if its files were changed
 _FILES_CHANGING = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
 )
-_SAME_DEPENDENCIES = Absent(Reason.START_FAILED, "the dependencies of the release are those of today")
 _INVALID_ARGUMENT = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
 # Seconds for which the verification of a layer is valid: a server is started up to nine times in a row, and each
 # verification costs as much processor time as the rest of a start.
@@ -276,8 +275,6 @@ class Sandbox:
                 found = await self._hold_installed(target, attempt)
                 if isinstance(found, Absent):
                     return found
-                if target.as_of_release and self._is_that_of_today(target, found):
-                    return _SAME_DEPENDENCIES
                 started = await self._start_installed(target, found, {"reinstalled": flaw} if flaw else {}, attempt)
                 # Verified during the start, which takes longer. Changed files can only act inside the box until the
                 # server is stopped.
@@ -286,12 +283,6 @@ class Sandbox:
                     await held.enter_async_context(attempt.pop_all())
                     return started
         return _FILES_CHANGING
-
-    def _is_that_of_today(self, target: Target, of_release: ResolvedInstallation) -> bool:
-        """Whether the dependencies of the release are those of today: the same files, with the same Python."""
-        wanted = package_spec.parse_package_spec(replace(target, as_of_release=False))
-        today = None if isinstance(wanted, Absent) else self.known.recall_installation(wanted)
-        return today is not None and (today.layer, today.python) == (of_release.layer, of_release.python)
 
     async def _start_installed(
         self, target: Target, found: ResolvedInstallation, notes: Mapping[str, Json], held: contextlib.AsyncExitStack
