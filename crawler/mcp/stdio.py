@@ -211,18 +211,27 @@ class StdioChannel:
         return BudgetSpent(TIME_OVER) if began + seconds > self._end else TimedOut(f"no answer within {seconds:g} s")
 
     async def _converse(self, body: bytes) -> jsonrpc.RpcAnswer:
-        await self._write(body)
+        try:
+            await self._write(body)
+        except Unreachable:
+            await self._read_last_words()
+            raise
         while True:
             at, line = await self._next_line()
-            messages = _messages(line)
-            if not messages:
-                self.noise.append(line[:200])
-            self._store_line(line, messages)
+            messages = self._take_line(line)
             if answer := jsonrpc.pick_answer(messages, self._number, spent=self._number - 1):
                 self._answered = at
                 return answer
             for message in messages:
                 await self._serve(message)
+
+    async def _read_last_words(self) -> None:
+        """Read what a process wrote before it stopped reading, which may say why. One that goes on is not awaited."""
+        with suppress(TimeoutError, Unreachable):
+            async with asyncio.timeout(_LATE_SECONDS):
+                while True:
+                    _, line = await self._next_line()
+                    self._take_line(line)
 
     async def _read_past_ping(
         self, number: int, found: list[jsonrpc.RpcAnswer], waiting: asyncio.Timeout, ping: _Ping
@@ -259,6 +268,14 @@ class StdioChannel:
             failure=failure,
         )
 
+    def _take_line(self, line: bytes) -> list[jsonrpc.RpcMessage]:
+        """Store a line, as noise if it is no JSON, and return its messages."""
+        messages = _messages(line)
+        if not messages:
+            self.noise.append(line[:200])
+        self._store_line(line, messages)
+        return messages
+
     def _store_line(self, line: bytes, messages: Sequence[jsonrpc.RpcMessage]) -> None:
         """Store a line as pieces; one that is not a JSON-RPC message becomes a text."""
         if messages and all(message.method is not None or message.answer for message in messages):
@@ -272,7 +289,8 @@ class StdioChannel:
         if message.method is None or message.id is None:
             return
         error = None if message.method == "ping" else _UNSUPPORTED
-        await self._write(jsonrpc.encode_response(message.id, error=error))
+        with suppress(Unreachable):  # its own answer may be in what it wrote before it stopped reading
+            await self._write(jsonrpc.encode_response(message.id, error=error))
 
     async def _write(self, body: bytes) -> None:
         try:

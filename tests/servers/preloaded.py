@@ -352,9 +352,6 @@ if __name__ == "__main__":
     _preload(sys.argv[2])
     gc.enable()
     given = _serve(socket.socket(fileno=int(sys.argv[1])))["words"]
-    if sys.argv[2] == _CONVERSATIONS:
-        _run(given)  # a small process ends soon in any case
-        sys.exit()
     try:
         _run(given)
     except SystemExit as end:

@@ -50,6 +50,10 @@ class Pipes:
         assert self._process.stdin
         self._process.stdin.close()
 
+    async def until_end(self) -> None:
+        """Wait until the process has ended."""
+        await self._process.wait()
+
     async def stop(self) -> ProcessExit:
         self.stops += 1
         with contextlib.suppress(ProcessLookupError):

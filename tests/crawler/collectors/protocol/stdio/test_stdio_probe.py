@@ -13,7 +13,7 @@ from crawler.launcher import Launcher, ProcessExit
 from crawler.mcp.transcript import Exchange, Reply
 from evidence.kinds.listing import End
 from evidence.model import Absent, Reason, Record, Target, TargetType
-from tests.crawler.collectors.launching import PipeLauncher, module
+from tests.crawler.collectors.launching import PipeLauncher, Pipes, module
 from tests.crawler.collectors.protocol.probing import PROBE, absent, collector, listing, names, record_of
 
 PATIENT = ProbeLimits(discover=20, total=120, stdio_answer=5, retry_pause=0)
@@ -73,6 +73,26 @@ def test_a_process_that_does_not_open_leaves_its_reason(behaviour: str) -> None:
     found = absent(started(behaviour, brisk=reason is Reason.TIMEOUT))
 
     assert (found.reason, words in found.detail) == (reason, True), found
+
+
+class EndedLauncher(PipeLauncher):
+    """Returns a process only when it has ended, so that nothing can be written to it."""
+
+    async def launch(self, target: Target) -> Pipes | Absent:
+        launched = await super().launch(target)
+        if isinstance(launched, Pipes):
+            await launched.until_end()
+        return launched
+
+
+def test_a_process_that_ends_before_its_first_request_leaves_its_words() -> None:
+    async def run() -> Record:
+        target = module("tests.servers.hostile_stdio", "wants_key_politely")
+        return await record_of(collector(launcher=EndedLauncher()), target)
+
+    found = absent(asyncio.run(run()))
+
+    assert (found.reason, "NOTES_ACCESS_TOKEN" in found.detail) == (Reason.CREDENTIALS_REQUIRED, True), found
 
 
 def test_a_server_that_dies_while_listing_keeps_its_opening() -> None:
