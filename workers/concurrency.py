@@ -18,6 +18,13 @@ Halt: TypeAlias = asyncio.Event
 _LINGER_SECONDS = 2.0
 
 
+class _End:
+    """Follows the last result in a queue, since a result may be any value, None too."""
+
+
+_END = _End()
+
+
 def without_key(_: object) -> None:
     """The key of items that never wait for one another."""
 
@@ -52,7 +59,7 @@ async def process_concurrently(
     written. An exception of `pull`, `process` or `write` ends the flow and is raised.
     """
     feed = _Feed(pull, halt, key_of)
-    results: asyncio.Queue[Result | None] = asyncio.Queue(maxsize=4 * group)
+    results: asyncio.Queue[Result | _End] = asyncio.Queue(maxsize=4 * group)
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_write_groups(results, write, group))
@@ -60,7 +67,7 @@ async def process_concurrently(
             guard = tasks.create_task(_cancel_late(workers, feed.wake, halt, grace))
             await asyncio.wait(workers)
             guard.cancel()
-            await results.put(None)
+            await results.put(_END)
     except ExceptionGroup as several:
         raise find_first_error(several) from several
 
@@ -152,7 +159,7 @@ class _Feed(Generic[Work]):
 
 
 async def _lane(
-    feed: _Feed[Work], process: Callable[[Work], Awaitable[Result]], results: asyncio.Queue[Result | None]
+    feed: _Feed[Work], process: Callable[[Work], Awaitable[Result]], results: asyncio.Queue[Result | _End]
 ) -> None:
     while (item := await feed.next()) is not None:
         result = await process(item)
@@ -161,9 +168,9 @@ async def _lane(
 
 
 async def _write_groups(
-    results: asyncio.Queue[Result | None], write: Callable[[Sequence[Result]], Awaitable[None]], size: int
+    results: asyncio.Queue[Result | _End], write: Callable[[Sequence[Result]], Awaitable[None]], size: int
 ) -> None:
-    while (first := await results.get()) is not None:
+    while not isinstance(first := await results.get(), _End):
         ready = [first]
         ended = await _fill(ready, results, size)
         await write(ready)
@@ -171,14 +178,14 @@ async def _write_groups(
             return
 
 
-async def _fill(ready: list[Result], results: asyncio.Queue[Result | None], size: int) -> bool:
+async def _fill(ready: list[Result], results: asyncio.Queue[Result | _End], size: int) -> bool:
     """Add results until the group is full or _LINGER_SECONDS have passed; True when there will be no more."""
     deadline = asyncio.get_running_loop().time() + _LINGER_SECONDS
     try:
         async with asyncio.timeout_at(deadline):
             while len(ready) < size:
                 result = await results.get()
-                if result is None:
+                if isinstance(result, _End):
                     return True
                 ready.append(result)
     except TimeoutError:

@@ -52,6 +52,25 @@ def test_every_piece_is_done_and_written_once(count: int) -> None:
     assert max(job.groups, default=0) <= 4
 
 
+def test_a_result_of_none_ends_nothing() -> None:
+    written: list[int | None] = []
+    job = Job(100)
+
+    async def do(number: int) -> int | None:
+        return None if number % 10 == 0 else number
+
+    async def write(finished: Sequence[int | None]) -> None:
+        written.extend(finished)
+
+    async def run() -> None:
+        async with asyncio.timeout(20):
+            await process_concurrently(job.pull, do, write, lanes=5, group=4, halt=job.halt, grace=0.0)
+
+    asyncio.run(run())
+    assert written.count(None) == 10
+    assert {one for one in written if one is not None} == {number for number in range(100) if number % 10}
+
+
 def test_after_halt_nothing_is_pulled_and_what_is_done_is_written() -> None:
     job = Job(100)
 
