@@ -41,18 +41,18 @@ def _on_one_host(number: int) -> ServerRef:
     return replace(one, targets=(replace(target, identifier=f"https://shared.example/{number}/mcp"),))
 
 
-def _world(count: int, answer: Callable[[Server], Observed | Absent]) -> tuple[World, ScriptedCollector]:
+def _world(count: int, answer: Callable[[Server], Observed | Absent], others: int) -> tuple[World, ScriptedCollector]:
     collector = ScriptedCollector(answer)
-    refs = [_on_one_host(number) for number in range(count)] + [ref(100)]
+    refs = [_on_one_host(number) for number in range(count)] + [ref(100 + number) for number in range(others)]
     return World([ScriptedRegistry("first", [refs])], [collector]), collector
 
 
 @asynccontextmanager
 async def _night(
-    home: Path, count: int, answer: Callable[[Server], Observed | Absent]
+    home: Path, count: int, answer: Callable[[Server], Observed | Absent], *, others: int = 1, write_batch: int = 50
 ) -> AsyncIterator[tuple[Context, SteppingClock, ScriptedCollector]]:
-    world, collector = _world(count, answer)
-    changes = {"host_failures": 3, "host_gap": 0.0, "retries": 0, "in_flight": 4}
+    world, collector = _world(count, answer, others)
+    changes = {"host_failures": 3, "host_gap": 0.0, "retries": 0, "in_flight": 4, "write_batch": write_batch}
     async with context(home, world, registries=("first",), **changes) as ctx:
         ctx.clock = clock = SteppingClock(NIGHT)
         await steps.plan_due_runs(ctx, _my_turn)
@@ -68,6 +68,18 @@ def test_servers_of_a_silent_host_are_probed_later(tmp_path: Path) -> None:
             assert len(collector.probed) == 4, "three of the silent host, and the other one"
             assert len(ctx.store.list_pending_servers(RUN, Stage.COLLECT)) == 17
             assert ctx.store.count_due_servers(RUN, clock.wall()) == {Stage.SCORE: 4}
+
+    asyncio.run(main())
+
+
+def test_servers_behind_a_postponed_one_are_stored(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 10, lambda _: SILENT, others=30, write_batch=1) as (ctx, clock, collector):
+            host_failures = LocalHostFailures(clock, 3, ctx.settings.host_rest)
+            async with asyncio.timeout(60):
+                await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
+            assert len(collector.probed) == 33
+            assert ctx.store.count_due_servers(RUN, clock.wall()) == {Stage.SCORE: 33}
 
     asyncio.run(main())
 
