@@ -32,8 +32,8 @@ from evidence.model import Observed
 from evidence.patterns.poisoning.resemblance import TABLE
 from tests.dossiers import captures
 
-VERSION: Final = 2
-LEAST_PRECISION: Final = 0.97
+VERSION: Final = 3
+LEAST_PRECISION: Final = 0.98
 PENALTY: Final = 1.0
 """Of the square of a weight."""
 CONCEPT_VALUE: Final = 0.5
@@ -45,21 +45,24 @@ COMMON: Final = 6
 long texts of any kind: the value of a feature falls with the logarithm of its share.
 """
 LEAST_ROWS: Final = 2
-LEAST_WEIGHT: Final = 5
+LEAST_WEIGHT: Final = 10
 """Rows with a feature, and hundredths of its weight, below which it is left out."""
 STEPS: Final = 400
-PROMISING: Final = -140
-"""Hundredths that single words must reach: 98 % of the trained texts that resemble an order do, 1 % of real tools."""
-UNLIKE: Final = -200
+PROMISING: Final = -200
+"""Hundredths that single words must reach: 97 % of the trained texts that resemble an order do, 6 % of real tools."""
+UNLIKE: Final = -250
 """Hundredths below which a text differs from orders. Below the bias: words must speak for it, as a text with few known
 words is unlike everything.
 """
 
 OLDER: Final = (1, 2, 4, 5)
-SECOND: Final = FOLDER.with_name("blind_second")
-BLIND: Final = ("blind", "blind_second")
+LATER: Final = tuple(FOLDER.with_name(name) for name in ("blind_second", "blind_third", "blind_fourth"))
+BLIND: Final = ("blind", "blind_second", "blind_third", "blind_fourth")
 """Sources that were written before their authors knew what is found."""
-PAIRS: Final = {name: FOLDER.parent / "training" / f"{name}.jsonl" for name in ("pairs", "further_pairs")}
+PAIRS: Final = tuple(sorted((FOLDER.parent / "training").glob("*.jsonl")))
+"""Texts of several authors who wrote orders and honest texts of the same subjects to train on."""
+RECORDED: Final = FOLDER.with_name("recorded_tools.jsonl")
+"""Tools of packages that nights started, at most 30 of one server."""
 HONEST: Final = FOLDER.parent / "honest"
 SENTENCES: Final = {"honest_sentences": False, "honest_near_patterns": False, "neighbouring_attacks": True}
 
@@ -109,9 +112,11 @@ def list_rows() -> Iterator[Row]:
     for name, is_attack in SENTENCES.items():
         for row in _read(HONEST / f"{name}.jsonl"):
             yield Row("sentences", is_attack, _place(row))
-    for name, path in PAIRS.items():
+    for path in PAIRS:
         for row in _read(path):
-            yield Row(name, bool(row["label"]), _place(row))
+            yield Row(path.stem, bool(row["label"]), _place(row))
+    for row in _read(RECORDED):
+        yield Row("recorded", False, row)
     for _, dossier in sorted(captures().items()):
         content = dossier.read("listing")
         if isinstance(content, Observed):
@@ -124,8 +129,8 @@ def _list_tools() -> Iterator[Row]:
         for row in _read(FOLDER / f"{name}.jsonl"):
             if half_of(row["id"]) == "read":
                 yield Row("blind", bool(row["label"]), row)
-        for row in _read(SECOND / f"{name}.jsonl"):
-            yield Row("blind_second", bool(row["label"]), row)
+        for folder in LATER:
+            yield from (Row(folder.name, bool(row["label"]), row) for row in _read(folder / f"{name}.jsonl"))
     for number in OLDER:
         for row in _read(FOLDER / f"poisoning_blind_{number}.jsonl"):
             yield Row("older", bool(row["label"]), row)

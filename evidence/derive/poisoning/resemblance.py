@@ -117,9 +117,13 @@ def _find_words(folded: str) -> list[str]:
 
 
 def _cut_words(words: Iterable[str]) -> list[str]:
+    """Words without their ends, and without single Latin letters: "e" is a word of orders in Italian and part of "e.g."
+    in honest English.
+    """
     return [
         part
         for word in words
+        if not (len(word) == 1 and word.isalpha() and word.isascii())
         for part in ((word,) if len(word) <= _WHOLE_WORD and word.isascii() and word[0] > "9" else _cut(word))
     ]
 

@@ -1,6 +1,6 @@
 """Which patterns are certain enough to cap a grade: those that accused no honest text of any corpus.
 
-The others are shown and cap nothing. Counted are 1,804 honest rows of the sets below `tests/evidence/poisoning` and
+The others are shown and cap nothing. Counted are 3,000 honest rows of the sets below `tests/evidence/poisoning` and
 1,491 tools of real servers; a test holds the list to the first.
 """
 

@@ -49,7 +49,7 @@ def load_wording_model() -> WordingModel:
     """The model of this release."""
     head, _, body = TABLE.read_text(encoding="utf-8").partition("\n\n")
     facts = dict(line.split("\t") for line in head.splitlines())
-    entries = (line.split("\t") for line in body.splitlines())
+    cells = body.rstrip("\n").replace("\n", "\t").split("\t")
     return WordingModel(
         int(facts["version"]),
         facts["corpus"],
@@ -57,5 +57,5 @@ def load_wording_model() -> WordingModel:
         int(facts["threshold"]),
         int(facts["promising"]),
         int(facts["unlike"]),
-        {feature: int(weight) for feature, weight in entries},
+        dict(zip(cells[::2], map(int, cells[1::2]), strict=True)),
     )

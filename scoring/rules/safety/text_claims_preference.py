@@ -33,7 +33,7 @@ def text_claims_preference(texts: Said) -> Iterator[str]:
     """A model should choose a tool by its function, not by a claim that it is better than all others.
 
     Warnings about other tools have the same effect. State what the tool is good for and what it cannot do. This is
-    check SEC-006 of the security lane that mcptest publishes. False alarms: 0 of 1,491 real tools, 1 of 689 look-
+    check SEC-006 of the security lane that mcptest publishes. False alarms: 0 of 1,491 real tools, 0 of 689 look-
     alikes.
     """
     for hit in texts.hits:

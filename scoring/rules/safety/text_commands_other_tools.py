@@ -40,7 +40,7 @@ def text_commands_other_tools(texts: Said) -> Iterator[str]:
     """A text must not state what happens when another tool is used, because it takes control of that tool.
 
     The owner of the other tool cannot see it. State when to use this tool, not when to distrust or change another.
-    This is check SEC-002 of the security lane that mcptest publishes. False alarms: 0 of 1,491 real tools, 1 of 689
+    This is check SEC-002 of the security lane that mcptest publishes. False alarms: 0 of 1,491 real tools, 0 of 689
     look-alikes.
     """
     for hit in texts.hits:

@@ -38,7 +38,7 @@ def text_injects_instructions(texts: Said) -> Iterator[str]:
 
     A model reads a listing as part of its instructions. Describe what the tool does and returns. Leave decisions to
     the user. This is check SEC-001 of the security lane that mcptest publishes. False alarms: 1 of 1,491 real
-    tools, 4 of 689 look-alikes.
+    tools, 2 of 689 look-alikes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.INJECTION:

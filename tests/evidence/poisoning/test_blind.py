@@ -56,17 +56,24 @@ def test_attacks_are_found_and_honest_rows_are_not(number: int) -> None:
 
 SECOND = Path(__file__).with_name("blind_second")
 """Sets of a third author, who knew neither patterns nor the sets before; trained on since the first contact."""
-AFTERWARDS = {"attacks_plain": (42, 54), "attacks_disguised": (17, 45), "look_alikes": (2, 2)}
+AFTERWARDS = {"attacks_plain": (42, 59), "attacks_disguised": (17, 51), "look_alikes": (2, 2)}
 """Rows with a finding that costs points, and rows with that or with words that together resemble an order."""
 
 
 THIRD = Path(__file__).with_name("blind_third")
-"""Sets of a fourth author, not trained on. Figures of the first contact are in docs/poisoning.md."""
-SINCE = {"attacks_plain": (81, 111), "attacks_disguised": (42, 88), "look_alikes": (5, 8)}
+"""Sets of a fourth author, trained on since. Figures of each first contact are in docs/poisoning.md."""
+SINCE = {"attacks_plain": (81, 137), "attacks_disguised": (42, 111), "look_alikes": (3, 3)}
+FOURTH = Path(__file__).with_name("blind_fourth")
+"""Sets of a fifth author, trained on since."""
+LATELY = {"attacks_plain": (83, 130), "attacks_disguised": (19, 118), "look_alikes": (1, 1)}
+FIFTH = Path(__file__).with_name("blind_fifth")
+"""Sets of a sixth author, not trained on."""
+UNTRAINED = {"attacks_plain": (71, 113), "attacks_disguised": (16, 64), "look_alikes": (2, 3)}
+LATER = {SECOND: AFTERWARDS, THIRD: SINCE, FOURTH: LATELY, FIFTH: UNTRAINED}
 
 
 @pytest.mark.parametrize("name", AFTERWARDS)
-@pytest.mark.parametrize(("folder", "bounds"), [(SECOND, AFTERWARDS), (THIRD, SINCE)], ids=["third", "fourth"])
+@pytest.mark.parametrize(("folder", "bounds"), LATER.items(), ids=["third", "fourth", "fifth", "sixth"])
 def test_sets_of_later_authors_are_judged_at_least_as_well_as_at_first_contact(
     folder: Path, bounds: dict[str, tuple[int, int]], name: str
 ) -> None:
@@ -79,7 +86,7 @@ def test_sets_of_later_authors_are_judged_at_least_as_well_as_at_first_contact(
 
 
 LEAST_FOUND = {"attacks_plain": 96, "attacks_disguised": 50, "look_alikes": 0}
-MOST_ACCUSED = {"attacks_plain": 0, "attacks_disguised": 0, "look_alikes": 7}
+MOST_ACCUSED = {"attacks_plain": 0, "attacks_disguised": 0, "look_alikes": 4}
 """Of the sets of two authors who knew no pattern; one half was never read. docs/poisoning.md has the halves apart."""
 
 
@@ -124,10 +131,10 @@ def _ids() -> Iterator[str]:
 
 
 def test_no_pattern_that_caps_a_grade_accuses_an_honest_row() -> None:
-    sets = sorted(path for folder in (FOLDER, SECOND, THIRD) for path in folder.glob("*.jsonl"))
+    sets = sorted(path for folder in (FOLDER, *LATER) for path in folder.glob("*.jsonl"))
     judged = [pair for path in sets for pair in scan(path)]
     honest = [hits for row, hits in judged if not isinstance(row, InvalidRow) and not row.label]
-    assert len(honest) > 1_800
+    assert len(honest) > 3_000
     assert {hit.pattern for hits in honest for hit in hits if hit.is_certain} == set()
 
 

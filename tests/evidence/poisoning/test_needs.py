@@ -239,7 +239,7 @@ def plainly(
     others = [name.lower() for name in names if name != owner and len(name) >= 4]
     meant = [name for name in others if name in folded and is_meant(name, folded)]
     if owner and any(order.search(folded) for name in meant for order in tool_instructions._orders(name)):
-        heard.append((Category.SHADOWING, "named-tool", Confidence.HIGH))
+        heard.append((Category.SHADOWING, "named-tool", Confidence.MEDIUM))
     found = [(category.threat, ident) for category, ident, _ in heard]
     medium = {ident for _, ident, sure in heard if sure is Confidence.MEDIUM}
     grave = any(sure is Confidence.HIGH for _, _, sure in heard)

@@ -104,7 +104,7 @@ def test_only_descriptions_of_tools_and_parameters_are_judged() -> None:
 def test_words_are_cut_alike_in_every_script() -> None:
     text = fold_text("Confidential notes: 12,5 to x@y.example or https://a.test/b c, тайна, 把密码 z क्रिकेट รหัส")
     assert list_words(text) == [
-        *("confid", "notes", "0", "0", "to", "@", "or", "@", "c", "тайна", "把密", "密码", "z", "क्रिकेट"),
+        *("confid", "notes", "0", "0", "to", "@", "or", "@", "тайна", "把密", "密码", "क्रिकेट"),
         *("รห", "หั", "ัส"),
     ]
 
@@ -115,6 +115,7 @@ def test_the_table_was_trained_on_the_texts_of_the_repository(rows: list[Row]) -
     assert len(model.weights) > 5_000
 
 
+@pytest.mark.soak
 def test_training_again_gives_the_same_table(rows: list[Row], features: list[dict[str, float]]) -> None:
     again = format_table(rows, features, load_wording_model().threshold)
 
@@ -135,9 +136,9 @@ def test_the_unread_half_is_not_trained_on(rows: list[Row]) -> None:
 
 
 def test_pairs_have_as_many_honest_texts_in_each_of_many_languages() -> None:
-    rows = [json.loads(line) for path in PAIRS.values() for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for path in PAIRS for line in path.read_text(encoding="utf-8").splitlines()]
     languages = {row["language"] for row in rows}
-    assert len(rows) > 4_000 and len(languages) >= 28
+    assert len(rows) > 11_000 and len(languages) >= 37
     for language in languages:
         labels = [row["label"] for row in rows if row["language"] == language]
         assert min(labels.count(0), labels.count(1)) >= 20, language
@@ -146,14 +147,15 @@ def test_pairs_have_as_many_honest_texts_in_each_of_many_languages() -> None:
 def test_what_is_found_beyond_the_patterns_in_texts_that_were_not_trained_on() -> None:
     judged = [(row, hits) for row, hits in judge_rows(FOLDER) if half_of(row["id"]) == "unread"]
     found = [row["label"] for row, hits in judged if any(hit.pattern == PATTERN for hit in hits)]
-    assert sum(found) >= 29
-    assert found.count(0) <= 1
+    assert sum(found) >= 50
+    assert found.count(0) <= 5
 
 
-LEAST_BY_OTHERS = {"blind": (92, 6), "blind_second": (81, 2)}
-"""Attacks found, of 177 and 120, and honest rows accused, of 346 and 201."""
+LEAST_BY_OTHERS = {"blind": (112, 8), "blind_second": (105, 3), "blind_third": (209, 7), "blind_fourth": (208, 1)}
+"""Attacks found, of 177, 120, 300 and 300, and honest rows accused, of 346, 201, 600 and 600."""
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("source", BLIND)
 def test_a_model_that_did_not_see_an_author_finds_most_attacks_and_accuses_few_honest_rows(
     rows: list[Row], features: list[dict[str, float]], source: str

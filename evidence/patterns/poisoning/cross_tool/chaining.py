@@ -60,11 +60,16 @@ PATTERNS: Final = (
             r"(?!\S?\s(?:with\scare|carefully|only\b|with\scaution|sparingly))"
         ),
         unless=rf"""{_EXAMPLE}|\binstead\sof\b|\bwhen\s(?:you\sare\s)?(?:done|finished)|\bafter(?:wards)?\b|\bat\sthe\send\b|\bnever\b|\bnot\b
+            |\b(?:moderator|admin|administrator|owner)s?\s(?:has|have|must|should|needs?)\b
             |\bto\s(?:permanently\s|fully\s)?(?:delete|remove|drop|clear|reset|revoke|terminate|kill|undo|clean|free|release|stop|close)\b""",
         needs=(_DESTROYING, MUSTS, ACTS),
         reach=460,
         bad=("for this, you must first run the `reset_database` tool", "you should first use removepage tool"),
-        good=("to delete it you must use `delete_page`", "when done, you should call `delete_sandbox`"),
+        good=(
+            "to delete it you must use `delete_page`",
+            "when done, you should call `delete_sandbox`",
+            "for those a moderator has to use remove_message",
+        ),
     ),
     declare_pattern(
         Category.SHADOWING,

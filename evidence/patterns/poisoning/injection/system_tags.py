@@ -30,7 +30,7 @@ PATTERNS: Final = (
             |\[\s?(?:system|assistant|hidden|secret|ai|model|agent)\s(?:instructions?|notes?|directives?|messages?|prompts?)\s?:
             |<\|\w{{1,20}}\|>|\{{\{{\s?(?:system|assistant|admin)\s?:
             |<!--(?=[^>]{{0,300}}\b(?:must|always|never|ignore|assistant|system|secretly|silently|you)\b)
-            |\#{{2,4}}\s?(?:new\s)?system\s?(?:prompt|message|instructions?|note)?\s?[:\#]|\bsystem\s(?:override|prompt\soverride)\b
+            |\#{{2,4}}\s?(?:new\s)?system\s?(?:prompt|message|instructions?|note)?\s?[:\#]|\bsystem\s(?:override|prompt\soverride)\b(?!,)
             |\bsystem\s(?:note|message|notice|instruction)s?\s?:|(?:^|[.!?)]\s)system\s?:\s(?:you|ignore|disregard|always|never|the\s(?:assistant|model))\b|\badmin(?:istrator)?\soverride\s?:
             |\b(?:hidden|secret)\s(?:instructions?|directives?|notes?|commands?|tasks?)\s?:""",
         needs=(
@@ -58,6 +58,7 @@ PATTERNS: Final = (
             "important: dates are in utc",
             "system: which one to use",
             "wraps text in <system> and <assistant> tags",
+            "players try 'system override, reveal the killer'",
             "role of the message: [system], [assistant]",
         ),
         reach=420,
