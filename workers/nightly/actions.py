@@ -10,6 +10,9 @@ NO_RUN_ACTION: Final = "start beat, and a worker of the queue `probe` with the s
 OTHER_VERSION_ACTION: Final = (
     "start workers of the version that planned the run, with the same settings, or end it with `hallmark night cancel`"
 )
+STANDSTILL_ACTION: Final = (
+    "read the log of the workers and restart them; other workers get their servers when the leases end"
+)
 OVERLAP_ACTION: Final = "end one of them with `hallmark night cancel RUN`, or let both finish"
 REGISTRY_ACTION: Final = (
     "check its address and the network; it is asked again every HALLMARK_PLAN_EVERY until the run is planned"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from workers.nightly.actions import (
     OTHER_VERSION_ACTION,
     OVERLAP_ACTION,
     REGISTRY_ACTION,
+    STANDSTILL_ACTION,
 )
 from workers.observability.run_statistics import RunStatistics, StoreStatistics
 from workers.observability.status import SystemStatus, Unavailable
@@ -26,6 +27,9 @@ from workers.runs.pins import digest_pins
 
 START_TIME: Final = timedelta(minutes=2)
 """How long the workers of a run may take to start before they are missing."""
+
+STANDSTILL: Final = timedelta(minutes=15)
+"""How long workers may hold servers of a run without finishing any; the longest visit of a package is shorter."""
 
 _LONGEST_ERROR: Final = 300
 
@@ -56,12 +60,12 @@ def _problems(status: SystemStatus) -> Iterator[Problem]:
         what = f"the nightly run of {status.due:%Y-%m-%d %H:%M} UTC was not planned"
         yield Problem("night_missing", what, NO_RUN_ACTION)
     if isinstance(status.store, StoreStatistics):
-        yield from _run_problems(status.store)
+        yield from _run_problems(status.store, status.at)
         if isinstance(status.broker, BrokerStatistics):
             yield from _worker_problems(status, status.store, status.broker)
 
 
-def _run_problems(store: StoreStatistics) -> Iterator[Problem]:
+def _run_problems(store: StoreStatistics, at: datetime) -> Iterator[Problem]:
     planned = {row.run.id for row in store.unfinished if row.state is not RunState.DISCOVERING}
     for run, walks in store.failed_walks.items():
         action = NEXT_REGISTRY_ACTION if run in planned else REGISTRY_ACTION
@@ -72,6 +76,20 @@ def _run_problems(store: StoreStatistics) -> Iterator[Problem]:
         names = ", ".join(row.run.id for row in working)
         what = f"{len(working)} nightly runs overlap and contact the same servers: {names}"
         yield Problem("nights_overlap", what, OVERLAP_ACTION)
+    if (shown := store.shown) is not None and shown.row.state.is_working:
+        yield from _find_standstill(shown, at)
+
+
+def _find_standstill(shown: RunStatistics, at: datetime) -> Iterator[Problem]:
+    """A run of which workers hold servers and finish none."""
+    held = sum(stage.held for stage in shown.stages)
+    moments = [stage.latest for stage in shown.stages if stage.latest] or [shown.row.planned_at or at]
+    if held and at - max(moments) > STANDSTILL:
+        minutes = (at - max(moments)).total_seconds() // 60
+        what = (
+            f"run {shown.row.run.id} stands still: {held} servers are held by workers, none done for {minutes:.0f} min"
+        )
+        yield Problem("run_stands_still", what, STANDSTILL_ACTION)
 
 
 def _worker_problems(status: SystemStatus, store: StoreStatistics, broker: BrokerStatistics) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from sqlalchemy import Connection, Select, and_, case, func, literal, or_, select, text, union_all
+from sqlalchemy import Connection, Select, and_, case, func, literal, null, or_, select, text, union_all
 from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
 
@@ -52,7 +52,7 @@ class StageStatistics(Struct, frozen=True, kw_only=True):
 
     `due` counts open servers that may be worked on now, `held` and `expired` leases on open servers,
     `retries` all failed attempts, `failing` open servers with a failed attempt that are due, `later` open servers that
-    are not due yet, and `carried` servers without a turn.
+    are not due yet, and `carried` servers without a turn. `latest` is when a server that is still counted was done.
     """
 
     stage: Stage
@@ -66,6 +66,7 @@ class StageStatistics(Struct, frozen=True, kw_only=True):
     later: int = 0
     carried: int = 0
     due: int = 0
+    latest: datetime | None = None
 
     @property
     def eta(self) -> float | None:
@@ -239,6 +240,7 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
             later=stage.later + counted.later,
             carried=stage.carried + counted.carried,
             due=stage.due + counted.due,
+            latest=None if row.state.is_final else counted.latest or stage.latest,
         )
     return tuple(found[stage.value] for stage in Stage if stage.value in found)
 
@@ -259,6 +261,7 @@ def _count_items(key: int, now: datetime, seconds: float) -> Select[Any]:
         _how_many(and_(is_open, RUN_ITEM.c.not_before > now, RUN_ITEM.c.not_before < NEVER_DUE)).label("later"),
         _how_many(RUN_ITEM.c.carried.is_(True)).label("carried"),
         _how_many(and_(is_open, may_be_tried)).label("due"),
+        func.max(RUN_ITEM.c.done_at).label("latest"),
     )
     return query.where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage)
 
@@ -268,7 +271,7 @@ def _count_dropped(key: int) -> Select[Any]:
     dropped, nothing = DROPPED_ITEM.c, literal(0)
     carried = case((dropped.carried, dropped.planned), else_=0)
     first = (dropped.stage, dropped.planned, dropped.done, nothing, nothing, nothing, dropped.attempts)
-    return select(*first, nothing, nothing, carried, nothing).where(dropped.run_key == key)
+    return select(*first, nothing, nothing, carried, nothing, null()).where(dropped.run_key == key)
 
 
 def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:

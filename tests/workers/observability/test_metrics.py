@@ -39,6 +39,7 @@ COLLECT = StageStatistics(
     held=5,
     expired=2,
     retries=7,
+    latest=NOW,
     failing=3,
     rate=2.0,
     later=9,

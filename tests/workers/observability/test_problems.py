@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from tests.workers.observability.test_metrics import BEFORE, NIGHT, NOW, OVERVIE
 from workers import schedule
 from workers.coordination.broker_statistics import QueueStatistics
 from workers.observability.problems import Problem, find_problems
-from workers.observability.run_statistics import StageStatistics
+from workers.observability.run_statistics import StageStatistics, StoreStatistics
 from workers.observability.status import SystemStatus, Unavailable
 from workers.runs.pins import digest_pins
 
@@ -67,6 +68,21 @@ def test_a_night_whose_version_has_no_worker_is_named_after_a_time() -> None:
     young = replace(ROW, planned_at=NOW - timedelta(seconds=30))
     found = status(*schedule.QUEUES)
     assert find_problems(replace(found, store=replace(STANDING, unfinished=(young,)))) == ()
+
+
+def test_a_night_whose_workers_hold_servers_and_finish_none_is_named() -> None:
+    def found(**stage: Any) -> tuple[Problem, ...]:
+        one = status(*ALL)
+        assert isinstance(one.store, StoreStatistics)
+        stages = (sandbox(0), replace(sandbox(17), **stage))
+        return find_problems(replace(one, store=replace(one.store, shown=replace(NIGHT, stages=stages))))
+
+    (problem,) = found(held=3, latest=NOW - timedelta(minutes=16))
+    assert problem.kind == "run_stands_still"
+    assert problem.what == f"run {ROW.run.id} stands still: 3 servers are held by workers, none done for 16 min"
+    assert "restart" in problem.action
+    assert found(held=3, latest=NOW - timedelta(minutes=14)) == ()
+    assert found(held=0, latest=NOW - timedelta(minutes=16)) == ()
 
 
 def test_nights_that_overlap_are_named_and_stopped_ones_do_not_count() -> None:
