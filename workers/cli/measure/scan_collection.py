@@ -31,6 +31,7 @@ from workers.cli.measure.scan_target import (
     read_command_target,
     read_folder_target,
     read_target,
+    refuse_hidden_files,
 )
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
@@ -98,6 +99,8 @@ def collect_dossier(
         if source is not None:
             return CollectedScan(mask_dossier(decode_dossier(source.read_bytes(), clock.now())))
         subject = _read_subject(target, command)
+        if command is not None and not no_sandbox:
+            refuse_hidden_files(subject.server.targets[0])
     except (InvalidTarget, InvalidSavedDossier, InvalidCapture) as error:
         exit_with_error(mask_text(str(error)), ExitCode.USAGE)
     if target is not None and subject.project is None and not anyway:

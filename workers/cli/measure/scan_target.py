@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -21,6 +24,10 @@ EXPECTED_TARGET = (
     "a URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE[:TAG|@DIGEST], the folder of a project, a .tgz, "
     ".tar.gz or .whl file, the path of a server.json, or -- COMMAND ARGUMENTS"
 )
+
+
+_INTERPRETER: Final = re.compile(r"python(3(\.\d+)?)?|node(js)?")
+"""Commands for which the sandbox has its own."""
 
 
 class InvalidTarget(ValueError):
@@ -65,6 +72,21 @@ def read_command_target(words: Sequence[str], folder: Path) -> ScanTarget:
     server = Server(ref=f"command:{shlex.join(shown)}", name=shown[0], targets=(target,))
     project, manifests = describe_folder(folder)
     return ScanTarget(server, project=project if manifests.present else None)
+
+
+def refuse_hidden_files(target: Target) -> None:
+    """Raise InvalidTarget when a word of a command names a file outside its folder, which the sandbox does not show."""
+    folder = Path(target.identifier).resolve()
+    for at, word in enumerate(target.arguments):
+        file = folder / word
+        is_interpreter = at == 0 and _INTERPRETER.fullmatch(file.name)
+        is_file = "/" in word and os.path.isfile(file)  # noqa: PTH113  Path.is_file raises on a long word
+        if is_file and not is_interpreter and not file.resolve().is_relative_to(folder):
+            raise InvalidTarget(
+                f"expected files below {folder}, which are all that the sandbox shows to the command; found {word}. "
+                "Name the folder of the server: hallmark scan FOLDER -- COMMAND; --no-sandbox runs the command without "
+                "the sandbox, with your permissions"
+            )
 
 
 def read_folder_target(folder: Path, words: Sequence[str] | None = None) -> ScanTarget:

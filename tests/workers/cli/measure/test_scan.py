@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from evidence.kinds.secrets import Secrets
-from evidence.model import Absent, Dossier, Observed, Reason, TargetType
+from evidence.model import Absent, Dossier, Observed, Reason, Target, TargetType
 from publish.disclosure import WithheldServer, disclose_dossier
 from publish.scan_reports.schema import SCAN_SCHEMA
 from scoring.engine.assess import assess_dossier
@@ -22,7 +22,7 @@ from tests.dossiers import captures, recorded
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
 from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier, encode_dossier
-from workers.cli.measure.scan_target import InvalidTarget, read_target
+from workers.cli.measure.scan_target import InvalidTarget, read_target, refuse_hidden_files
 
 ROOT = Path(__file__).resolve().parents[4]
 STDIO = [sys.executable, "-m", "tests.servers.scripted_stdio", "--number", "3"]
@@ -158,6 +158,27 @@ def test_a_command_without_a_sandbox_says_so_and_is_never_publishable(process: H
     assert "without a sandbox" in result.err
     dossier = decode_dossier(saved.read_bytes(), samples.AS_OF)
     assert isinstance(disclose_dossier(dossier), WithheldServer)
+
+
+@pytest.mark.parametrize("words", [["{script}"], ["python3", "{script}"], ["python3", "linked/../away.py"]])
+def test_a_file_that_the_sandbox_would_not_show_to_a_command_is_refused(
+    process: Hallmark, tmp_path: Path, words: list[str]
+) -> None:
+    script, folder = tmp_path / "server.py", tmp_path / "elsewhere"
+    script.write_text("print()")
+    (folder / "linked").mkdir(parents=True)
+    (folder / "away.py").symlink_to(script)
+    result = process("scan", "--", *(word.format(script=script) for word in words), cwd=folder)
+    assert result.code == 2
+    assert f"expected files below {folder}" in result.err
+    assert "hallmark scan FOLDER -- COMMAND" in result.err
+
+
+def test_code_and_files_of_the_folder_are_no_hidden_files(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text("print()")
+    python = str(Path(sys.executable).resolve())
+    for words in ([python, "-c", "1 / 1;" * 3_000], ["python", "./server.py"], ["python", f"{tmp_path}/server.py"]):
+        refuse_hidden_files(Target(type=TargetType.COMMAND, identifier=str(tmp_path), arguments=tuple(words)))
 
 
 _ALONE = """
