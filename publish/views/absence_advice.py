@@ -111,7 +111,8 @@ _ADVICE: Final = {
     ),
     Reason.RUNTIME_UNSUPPORTED: Advice(
         "the package is of a type that cannot be started here yet.",
-        "Nothing, unless the server is also published to npm or PyPI, or offered at a URL: name that in the entry.",
+        "Nothing is wrong with that. To be measured, publish the server to npm or PyPI too, or offer it at a URL, and "
+        "name that in the registry entry; start a command of your own with Python or Node.",
         ours=True,
     ),
     Reason.START_FAILED: Advice(
