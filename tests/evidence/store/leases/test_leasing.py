@@ -109,7 +109,7 @@ def _explain(database: Database, statement: str, parameters: Any) -> str:
         with database.reading() as connection:
             return str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all())
     with database.writing() as connection:
-        connection.exec_driver_sql("ANALYZE run_item")  # autovacuum might or might not have done it
+        connection.exec_driver_sql("ANALYZE run_item, server")  # autovacuum might or might not have done it
     with database.streaming() as connection:
         for way in ("seqscan", "bitmapscan", "sort"):
             connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
