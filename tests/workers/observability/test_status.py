@@ -108,7 +108,8 @@ def test_a_night_under_way_is_counted_by_stage_lease_and_outcome(url: str) -> No
     assert (collect.retries, collect.failing, collect.due) == (3, 2, 6)
     assert collect.rate == pytest.approx(4 / RATE_WINDOW.total_seconds())
     assert collect.eta == pytest.approx(6 * RATE_WINDOW.total_seconds() / 4)
-    assert (score.done, score.rate, score.eta) == (0, None, None)
+    assert collect.latest == NOW - timedelta(seconds=60)
+    assert (score.done, score.rate, score.eta, score.latest) == (0, None, None, None)
     assert sum(shown.outcomes.values()) > 0
     assert any(outcome == OBSERVED_LABEL for _, outcome in shown.outcomes)
 
