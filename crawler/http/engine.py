@@ -19,7 +19,6 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, Final, Self
 
-import certifi
 from msgspec import Struct
 
 from crawler.http.address_guard import AddressGuard, classify_address
@@ -28,6 +27,7 @@ from crawler.http.connectivity import OutageMonitor
 from crawler.http.content_encoding import ACCEPTED_ENCODINGS, GzipDecoder, IdentityDecoder, choose_decoder
 from crawler.http.failures import BudgetSpent, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
 from crawler.http.resolver import DnsResolver, Resolver, resolve_host
+from crawler.http.tls_context import create_tls_context
 from crawler.http.tls_sessions import ResumingContext, TlsSessions
 from crawler.http.url import Origin, Url, check_header
 
@@ -94,7 +94,11 @@ class HttpEngine:
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         """Made for the first connection over TLS, since reading the system's authorities is slow."""
-        return self._given_tls or create_tls_context()
+        if self._given_tls is not None:
+            return self._given_tls
+        context = create_tls_context()
+        context.set_alpn_protocols(["http/1.1"])
+        return context
 
     def open_session(self, *, guard: AddressGuard | None = None, seconds: float | None = None) -> HttpSession:
         """A session whose requests must all end within `seconds` of the first one.
@@ -388,13 +392,3 @@ class Response:
         if self._connection is not None:
             self._session.release(self._origin, self._connection)
             self._connection = None
-
-
-def create_tls_context() -> ssl.SSLContext:
-    """A TLS context that verifies certificates with the system's authorities, or with bundled ones if it has none."""
-    paths = ssl.get_default_verify_paths()
-    known = paths.cafile or paths.capath
-    context = ssl.create_default_context() if known else ssl.create_default_context(cafile=certifi.where())
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    return context

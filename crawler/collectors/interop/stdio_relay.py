@@ -48,7 +48,7 @@ class StdioRelay:
         """Relays whole lines only: no client reads what comes after the last line end."""
         try:
             while data := await self._launched.read(_READ):
-                writer.writelines(line + b"\n" for line in self._whole(data))
+                writer.write(b"".join(line + b"\n" for line in self._whole(data)))
                 await writer.drain()
             self.ended = True
         except TooLarge as error:

@@ -20,26 +20,45 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from msgspec import Struct, field
 
+from crawler.http.tls_context import create_tls_context
 from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint
 
 _VALID: Final = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 """Longer than any clock is wrong; what ends the use of a certificate is the loss of its key."""
 _ISSUER: Final = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Hallmark, one installation")])
+_SIGNS: Final = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _OURS: Final = frozenset({"authorization", "connection"})
 
 
 class Authority(Struct):
-    """A certificate authority for one installation; its key is in the memory of this process only."""
+    """A certificate authority for one installation; its key is in the memory of this process only.
+
+    Its certificates have what RFC 5280 (4.2.1) demands, since Python 3.13 and later accept no others.
+    """
 
     _key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     _contexts: dict[str, ssl.SSLContext] = field(default_factory=dict)
 
     def certificate(self) -> bytes:
         """The certificate that a box trusts, as PEM."""
-        basic = x509.BasicConstraints(ca=True, path_length=0)
-        made = self._build(_ISSUER, self._key.public_key()).add_extension(basic, critical=True)
+        made = (
+            self._build(_ISSUER, self._key.public_key())
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
+            .add_extension(_SIGNS, critical=True)
+        )
         return made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
     def context(self, host: str) -> ssl.SSLContext:
@@ -52,7 +71,9 @@ class Authority(Struct):
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([x509.DNSName(host)])
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:64])])
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         issued = self._build(name, key.public_key()).add_extension(names, critical=False)
+        issued = issued.add_extension(issuer, critical=False)
         pem = issued.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
         form = serialization.PrivateFormat.PKCS8
         pem += key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
@@ -93,7 +114,7 @@ class PrivateIndexes(Struct):
     @property
     def upstream(self) -> ssl.SSLContext:
         """The client's side of TLS to an index, verified as the user's tools do."""
-        return ssl.create_default_context(cafile=str(self.bundle))
+        return create_tls_context(str(self.bundle))
 
     def authorise(self, head: bytes, endpoint: Endpoint) -> bytes | None:
         """A request for a path with the credentials of its address; None for one that changes something, or that a

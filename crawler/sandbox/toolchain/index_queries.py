@@ -22,6 +22,7 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
+from crawler.http.tls_context import create_tls_context
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.package_spec import PackageFile, PackageSpec
 from crawler.sandbox.toolchain.index_credentials import IndexCredentials
@@ -94,7 +95,7 @@ def open_index_client(bundle: Path, credentials: IndexCredentials) -> httpx.Asyn
 @lru_cache(maxsize=4)
 def _read_bundle(bundle: Path, changed: int) -> ssl.SSLContext:
     """To read the usual 140 authorities takes 25 ms, more than the questions about a package."""
-    return ssl.create_default_context(cafile=str(bundle))
+    return create_tls_context(str(bundle))
 
 
 async def query_index(

@@ -15,6 +15,7 @@ for module, names in (
 ):
     for name in names.split():
         delattr(module, name)
+os.process_cpu_count = os.cpu_count  # elsewhere Python defines it so
 """
 _EVERY_COMMAND = """
 import workers.cli.app

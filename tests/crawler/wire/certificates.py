@@ -40,11 +40,13 @@ class Authority:
         """A client context that trusts this authority."""
         return ssl.create_default_context(cafile=str(self.file))
 
-    def issue(self, name: str = "localhost", *, expired: bool = False) -> tuple[Path, Path]:
+    def issue(
+        self, name: str = "localhost", *, expired: bool = False, has_key_identifier: bool = True
+    ) -> tuple[Path, Path]:
         """Files of a certificate and its key for a host name."""
         key = ec.generate_private_key(ec.SECP256R1())
         now = datetime.now(UTC) - timedelta(days=1 if expired else 0)
-        certificate = (
+        builder = (
             x509.CertificateBuilder()
             .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
             .issuer_name(self._name)
@@ -54,11 +56,13 @@ class Authority:
             .not_valid_after(now + timedelta(hours=12))
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
             .add_extension(_usage(authority=False), critical=True)
-            .sign(self._key, hashes.SHA256())
         )
-        stem = f"{name}-{'expired' if expired else 'valid'}"
+        if has_key_identifier:
+            issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+            builder = builder.add_extension(issuer, critical=False)
+        certificate = builder.sign(self._key, hashes.SHA256())
+        stem = f"{name}-{'expired' if expired else 'valid'}-{has_key_identifier}"
         files = self.folder / f"{stem}.pem", self.folder / f"{stem}.key"
         files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         files[1].write_bytes(
@@ -68,10 +72,12 @@ class Authority:
         )
         return files
 
-    def serving(self, name: str = "localhost", *, expired: bool = False) -> ssl.SSLContext:
+    def serving(
+        self, name: str = "localhost", *, expired: bool = False, has_key_identifier: bool = True
+    ) -> ssl.SSLContext:
         """A server context with a certificate for a host name."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(*self.issue(name, expired=expired))
+        context.load_cert_chain(*self.issue(name, expired=expired, has_key_identifier=has_key_identifier))
         return context
 
 

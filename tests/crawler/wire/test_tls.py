@@ -9,8 +9,9 @@ import pytest
 
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
-from crawler.http.engine import HttpEngine, Request, create_tls_context
+from crawler.http.engine import HttpEngine, Request
 from crawler.http.failures import TlsFailure, WireFailure
+from crawler.http.tls_context import create_tls_context
 from crawler.http.url import parse_url
 from evidence.model import Reason
 from tests.crawler.collectors.protocol.probing import absent, collector, listing, record_of, remote
@@ -108,3 +109,10 @@ def test_certificates_are_verified_by_default() -> None:
 
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
+
+
+def test_verification_does_not_depend_on_the_version_of_python(authority: Authority) -> None:
+    context = create_tls_context(str(authority.file))
+
+    assert context.verify_flags == ssl.VERIFY_X509_TRUSTED_FIRST
+    assert fetched(authority.serving(has_key_identifier=False), context) == b"hello"

@@ -13,8 +13,9 @@ from urllib.parse import urljoin
 
 from crawler.collectors.package import Archive, PackageCollector, PackageLimits
 from crawler.http.address_guard import AddressGuard
-from crawler.http.engine import HttpEngine, create_tls_context
+from crawler.http.engine import HttpEngine
 from crawler.http.resolver import SystemResolver
+from crawler.http.tls_context import create_tls_context
 from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex
 from evidence.canonical import Json, parse_json
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
