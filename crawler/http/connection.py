@@ -42,7 +42,10 @@ class Head(Struct, frozen=True):
 
     def get(self, name: str) -> str:
         """The first value of a header, or the empty string."""
-        return next((value for key, value in self.headers if key == name), "")
+        for key, value in self.headers:  # a generator would cost several times as much
+            if key == name:
+                return value
+        return ""
 
 
 class Connection(asyncio.Protocol):

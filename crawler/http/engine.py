@@ -130,20 +130,14 @@ class HttpEngine:
         self,
         origin: Origin,
         *,
+        addresses: Sequence[str],
         guard: AddressGuard,
         limits: Limits,
-        deadline: float,
-        resolve: Callable[[str], Awaitable[Sequence[str]]],
+        end: float,
     ) -> Connection:
-        """A new connection to a checked address of the origin; `resolve` looks the host up."""
+        """A new connection to a checked one of the addresses of the origin, before `end` in the event loop's time."""
         loop = asyncio.get_running_loop()
-        end = min(deadline, loop.time() + limits.connect)
-        try:
-            async with asyncio.timeout_at(end):
-                found = await resolve(origin.host)
-        except TimeoutError as error:
-            raise TimedOut(f"the name was not resolved within {limits.connect:g} s", connected=False) from error
-        vetted = guard.vet(found, origin.port)[:_ADDRESSES]
+        vetted = guard.vet(addresses, origin.port)[:_ADDRESSES]
         failure: WireFailure = Unreachable("the host name has no addresses")
         for position, address in enumerate(vetted):
             share = (end - loop.time()) / (2 if position + 1 < len(vetted) else 1)
@@ -208,10 +202,10 @@ class HttpSession:
         """True if the session may use private addresses and the origin has no others: the operator's own target."""
         if not self.guard.allow_private:
             return False
+        limits = self.engine.limits
         try:
-            async with asyncio.timeout(self.engine.limits.connect):
-                found = await self._resolve(origin.host)
-        except (WireFailure, TimeoutError):
+            found = await self._resolve(origin.host, limits, asyncio.get_running_loop().time() + limits.connect)
+        except WireFailure:
             return False
         return all(classify_address(address) == "private" for address in found)
 
@@ -285,28 +279,32 @@ class HttpSession:
         self._busy.discard(connection)
         if origin.scheme == "https" and (tls := connection.tls) is not None:
             self.engine.tls_sessions.keep(origin, tls)
-        connection.finish() if connection.reusable else connection.abort()
         idle = self._idle.setdefault(origin, [])
         if connection.reusable and len(idle) < _IDLE:
+            connection.finish()
             idle.append(connection)
         else:
             connection.abort()
 
     async def _connect(self, origin: Origin, limits: Limits, deadline: float) -> Connection:
+        end = min(deadline, asyncio.get_running_loop().time() + limits.connect)
         try:
-            return await self.engine.connect(
-                origin, guard=self.guard, limits=limits, deadline=deadline, resolve=self._resolve
-            )
+            found = await self._resolve(origin.host, limits, end)
+            return await self.engine.connect(origin, addresses=found, guard=self.guard, limits=limits, end=end)
         except WireFailure as failure:
             self._resolved.pop(origin.host, None)  # the host may have another address by now
             if isinstance(failure, TimedOut) and self.seconds_left <= _TIMER_ERROR:
                 raise BudgetSpent(TIME_OVER) from failure
             raise
 
-    async def _resolve(self, host: str) -> Sequence[str]:
+    async def _resolve(self, host: str, limits: Limits, end: float) -> Sequence[str]:
         """The addresses of a host, resolved once per session, so that later connections use the same addresses."""
         if host not in self._resolved:
-            self._resolved[host] = await self.engine.resolve(host)
+            try:
+                async with asyncio.timeout_at(end):
+                    self._resolved[host] = await self.engine.resolve(host)
+            except TimeoutError as error:
+                raise TimedOut(f"the name was not resolved within {limits.connect:g} s", connected=False) from error
             if all(classify_address(address) == "private" for address in self._resolved[host]):
                 self._private.add(host)
         return self._resolved[host]

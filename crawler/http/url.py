@@ -74,5 +74,10 @@ def parse_url(text: str) -> Url:
 def check_header(name: str, value: str) -> None:
     """Raise InvalidTarget for a header that would break the framing of the message."""
     is_plain = value.isascii() and value.isprintable()  # true of most values, and cheaper than the pattern
-    if not _NAME.fullmatch(name) or not (is_plain or _VALUE.fullmatch(value)):
+    if not _is_name(name) or not (is_plain or _VALUE.fullmatch(value)):
         raise InvalidTarget("a header holds characters that HTTP does not allow")
+
+
+@lru_cache(maxsize=256)
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None

@@ -18,9 +18,9 @@ from evidence.canonical import JSON_DECODER, MAX_BYTES, MAX_DEPTH, Json, NotJson
 MAX_MESSAGE_DEPTH: Final = MAX_DEPTH - 16
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+_SPACES: Final = frozenset(" \t\n\r")
 _PLAIN_NAME: Final = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')  # of a member, without escapes
 _DELIMITER: Final = re.compile(r"[ \t\n\r]*([,}])")
-_KINDS: Final = ("result", "error")
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -108,7 +108,7 @@ def pick_answer(messages: Iterable[RpcMessage], number: int, *, spent: int = 0) 
     Only one request is open at a time, so a response with an unknown id is assigned to it. Ids up to `spent` belong to
     earlier requests, whose responses may be late.
     """
-    late = {str(earlier) for earlier in range(1, spent + 1)}
+    late = {str(earlier) for earlier in range(1, spent + 1)} if spent else ()
     for message in messages:
         if message.answer is None:
             continue
@@ -160,23 +160,21 @@ def _read_message(text: str, at: int) -> tuple[RpcMessage, int]:
     method = members.get("method", (None, 0, 0))[0]
     answer = None
     if "method" not in members:
-        answer = next((_answer(text, members, kind) for kind in _kinds(members)), None)
+        answer = _answer(text, members)
     number = members.get("id", (None, 0, 0))[0]
     _, cut, resume = members["result"] if answer and not answer.is_error else (None, end, end)
     around = text[at:cut].encode("utf-8"), text[resume:end].encode("utf-8")
     return RpcMessage(number, method if isinstance(method, str) else None, answer, *around), end
 
 
-def _kinds(members: Mapping[str, tuple[Any, int, int]]) -> Iterable[str]:
-    present = [kind for kind in _KINDS if kind in members]
-    if len(present) == 2 and members["result"][0] is None:
-        return ["error"]
-    return present
-
-
-def _answer(text: str, members: Mapping[str, tuple[Any, int, int]], kind: str) -> RpcAnswer:
-    value, start, end = members[kind]
-    return RpcAnswer(text[start:end].encode("utf-8"), value, kind == "error")
+def _answer(text: str, members: Mapping[str, tuple[Any, int, int]]) -> RpcAnswer | None:
+    """The result, or the error where there is no result or one of null; None without both."""
+    result, error = members.get("result"), members.get("error")
+    found = error if error and (result is None or result[0] is None) else result
+    if found is None:
+        return None
+    value, start, end = found
+    return RpcAnswer(text[start:end].encode("utf-8"), value, found is error)
 
 
 def _read_members(text: str, at: int) -> tuple[dict[str, tuple[Any, int, int]], int]:
@@ -211,6 +209,8 @@ def _read_name(text: str, at: int) -> tuple[str, int]:
 
 
 def _skip(text: str, at: int) -> int:
+    if text[at : at + 1] not in _SPACES:
+        return at
     match = _SPACE.match(text, at)
     return match.end() if match else at
 

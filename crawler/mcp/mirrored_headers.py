@@ -23,7 +23,7 @@ def find_mirrored_parameters(tools: Sequence[Json]) -> HeaderMirror:
     schemas = {
         name: tool.get("inputSchema")
         for tool in tools
-        if isinstance(tool, Mapping) and isinstance(name := tool.get("name"), str)
+        if isinstance(tool, dict) and isinstance(name := tool.get("name"), str)
     }
 
     def mirror(params: Mapping[str, Json]) -> Sequence[tuple[str, str]]:

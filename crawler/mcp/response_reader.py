@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from crawler.http.engine import Response
@@ -19,7 +20,7 @@ MAX_EVENTS: Final = 2_000  # per stream; each event is parsed
 STREAM_TAIL: Final = 0.25  # seconds in which a stream may end after its response, so that the connection can be reused
 STREAM_WATCH_SECONDS: Final = 3.0  # seconds after which a stream that is still open counts as one that does not end
 _STREAM_MARKS: Final = (b"event:", b"data:", b"id:", b":")
-_RECORDED_HEADERS: Final = frozenset({"accept", "content-type", "host", "origin"})
+_RECORDED_HEADERS: Final = frozenset({"accept", "authorization", "content-type", "host", "origin"})
 _MASKED_FROM: Final = 2048  # bytes: a secret that crosses _QUOTED must be seen whole
 _QUOTED: Final = 200  # characters
 _NUMBER: Final = re.compile(r"[0-9]+")
@@ -168,14 +169,19 @@ def quote_masked(data: bytes) -> str:
 
 def select_recorded_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The request headers that rules use; an authorization is recorded as `configured`."""
-    found: list[tuple[str, str]] = []
-    for name, value in headers:
-        lower = name.lower()
-        if lower == "authorization":
-            found.append((name, "configured"))
-        elif lower.startswith("mcp-") or lower in _RECORDED_HEADERS:
-            found.append((name, value))
-    return tuple(found)
+    return tuple(
+        [
+            (name, "configured" if name.lower() == "authorization" else value)
+            for name, value in headers
+            if _is_recorded(name)
+        ]
+    )
+
+
+@lru_cache(maxsize=256)
+def _is_recorded(name: str) -> bool:
+    lower = name.lower()
+    return lower.startswith("mcp-") or lower in _RECORDED_HEADERS
 
 
 def is_utf8(body: bytes) -> bool:

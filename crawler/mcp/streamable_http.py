@@ -70,7 +70,7 @@ class JsonRpcPost:
         self.rate_limiter = rate_limiter
         self.transcript = transcript
         self.limits = _limit_share(http_session)
-        self._transport = transport
+        self._transport = transport.value
         self.tail = STREAM_TAIL
         self.gapless = gapless
         self.headers = tuple(pair for pair in headers if pair[0].lower() not in _OWN_HEADERS)
@@ -93,7 +93,9 @@ class JsonRpcPost:
 
     def sent_headers(self) -> tuple[tuple[str, str], ...]:
         """The headers for a request to the current URL: the declared ones, and the credential for this URL."""
-        secret = self._credential.headers_for(self.url) if self._credential else ()
+        if self._credential is None:
+            return self.headers
+        secret = self._credential.headers_for(self.url)
         names = {name for name, _ in secret}
         return (*(pair for pair in self.headers if pair[0].lower() not in names), *secret)
 
@@ -138,13 +140,13 @@ class JsonRpcPost:
         return True
 
     async def _exchange(self, request: Request, label: str, number: int, *, strict: bool, hear: float | None) -> Reply:
-        began = self.now()
+        began = self._loop.time()
         received = ReceivedResponse(strict=strict, redaction=self.redaction, tail=self.tail, hear=hear)
         answer: jsonrpc.RpcAnswer | None = None
         failure: WireFailure | None = None
         try:
             async with self.host_slot():
-                began = self.now()  # the wait for the rate limit is not the server's time
+                began = self._loop.time()  # the wait for the rate limit is not the server's time
                 response = await self.http_session.open(request)
                 try:
                     answer = await received.read(response, number)
@@ -152,22 +154,23 @@ class JsonRpcPost:
                     response.close()
         except WireFailure as error:
             failure = error
+        body = received.body
         ended = received.answered if received.answered is not None and failure is None else self._loop.time()
         if received.ended is False:
             self.tail = STREAM_TAIL  # one observation is enough
         exchange = Exchange(
-            transport=self._transport.value,
+            transport=self._transport,
             method=label,
             request=request.body,
-            began=began,
-            seconds=ended - self._born - began,
+            began=self.at(began),
+            seconds=ended - began,
             verb=request.method,
             sent=select_recorded_headers(request.headers),
             status=received.status,
             headers=select_kept_headers(received.headers),
-            body=received.body,
+            body=body,
             form=received.form,
-            utf8=is_utf8(received.body),
+            utf8=is_utf8(body),
             batch=received.batch,
             ended=received.ended,
             received=tuple(received.pieces),
@@ -178,8 +181,7 @@ class JsonRpcPost:
 
     def _redirect(self, reply: Reply) -> Url | None:
         """The target of a redirect that keeps method and origin; None for other redirects, which are not followed."""
-        location = reply.exchange.header("location")
-        if reply.status not in _METHOD_PRESERVING_REDIRECTS or not location:
+        if reply.status not in _METHOD_PRESERVING_REDIRECTS or not (location := reply.exchange.header("location")):
             return None
         try:
             target = self.url.join(location)

@@ -249,7 +249,7 @@ REDIRECTED: Final = "redirected"
 
 def select_kept_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """The response headers that are recorded, each cut to a maximum length."""
-    return tuple((name, value[:_HEADER_CAP]) for name, value in headers if name in _KEPT)
+    return tuple([(name, value[:_HEADER_CAP]) for name, value in headers if name in _KEPT])
 
 
 def _fit_all(pieces: Iterable[Piece], room: int) -> Iterator[Piece]:

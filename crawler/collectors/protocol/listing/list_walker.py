@@ -14,7 +14,7 @@ from crawler.mcp.channel import Era
 from crawler.mcp.transcript import Reply
 from evidence.canonical import Json
 from evidence.derive.secret_scrubbing import scrub_body
-from evidence.json_members import array_or_empty
+from evidence.json_members import array_or_empty, object_or_empty
 from evidence.kinds.listing import LISTS, End
 
 LIST_METHODS: Final = {
@@ -60,11 +60,12 @@ class ListWalker:
 
     async def walk_all(self) -> dict[str, ListResult]:
         """All four lists; a list that is not declared is not requested."""
-        return {name: await self._walk(name) for name in LISTS}
+        capabilities = self._opened.capabilities
+        return {name: await self._walk(name, capabilities) for name in LISTS}
 
-    async def _walk(self, name: str) -> ListResult:
-        walk = ListResult(declared=is_capability_declared(self._opened.capabilities, name))
-        if walk.declared or (name == "tools" and declares_no_list(self._opened.capabilities)):
+    async def _walk(self, name: str, capabilities: Mapping[str, Json] | None) -> ListResult:
+        walk = ListResult(declared=is_capability_declared(capabilities, name))
+        if walk.declared or (name == "tools" and declares_no_list(capabilities)):
             await self._read_pages(name, walk)
         return walk
 
@@ -74,16 +75,18 @@ class ListWalker:
         params: dict[str, Json] = {}
         while walk.end is End.NOT_ASKED:
             reply = await self._page(LIST_METHODS[name], params, len(walk.pages))
-            if reply.result is None:
+            result = reply.result
+            if result is None:
                 walk.end, walk.error = _failed(reply, LIST_METHODS[name])
                 return
-            page = reply.result.value if isinstance(reply.result.value, Mapping) else {}
-            if too_much := self._too_much(reply.result.span, page.get(name)):
+            page = object_or_empty(result.value)
+            listed = array_or_empty(page.get(name))
+            if too_much := self._too_much(result.span, len(listed)):
                 walk.end, walk.error = End.CAPPED, too_much
                 return
-            walk.pages.append(reply.result.span)
-            items += len(array_or_empty(page.get(name)))
-            walk.items += array_or_empty(page.get(name)) if name == "tools" else []
+            walk.pages.append(result.span)
+            items += len(listed)
+            walk.items += listed if name == "tools" else []
             cursor = page.get("nextCursor")
             walk.paged |= isinstance(cursor, str)
             if stop := self._stop(name, page, cursors, len(walk.pages), items):
@@ -91,13 +94,13 @@ class ListWalker:
             cursors.add(str(cursor))
             params = {"cursor": cursor}
 
-    def _too_much(self, span: bytes, items: Json) -> str | None:
+    def _too_much(self, span: bytes, items: int) -> str | None:
         """The reason why a page is not kept: it, or all lists with it, would cost every later reader too much."""
         self._bytes_left -= len(span)
         self._values_left -= span.count(b",")
         if self._bytes_left < 0:
             return "more bytes than the probe reads"
-        if self._values_left < 0 or len(array_or_empty(items)) > self._limits.page_items:
+        if self._values_left < 0 or items > self._limits.page_items:
             return "more values than the probe reads"
         return None
 

@@ -152,6 +152,8 @@ class _Writer:
         return JsonText(cleaned if is_intact else data)
 
     def _without_sessions(self, text: str) -> str:
+        if not self._sessions and self._names is None:
+            return text
         for session, name in self._sessions.items():
             text = text.replace(session, name)
         return self._names.restore(text) if self._names else text
@@ -176,7 +178,7 @@ def _link(links: Sequence[SessionLink], number: int, names: RandomNames | None) 
     session: Json = None
     if link.session:
         earlier = (at for at in range(number) if links[at].session == link.session)
-        visible = all("!" <= character <= "~" for character in link.session)
+        visible = link.session.isascii() and link.session.isprintable() and " " not in link.session
         session = {"length": len(link.session), "visible": visible, "same_as": next(earlier, None)}
     return {
         "transport": link.transport,

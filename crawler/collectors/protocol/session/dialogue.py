@@ -159,7 +159,8 @@ class Dialogue:
         return reply
 
     def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
-        self.access_replies[step, era.value] = AccessRequest(step=step, era=era.value, reply=_slim(reply))
+        name = era.value
+        self.access_replies[step, name] = AccessRequest(step=step, era=name, reply=_slim(reply))
 
     async def notify(self, method: str) -> None:
         self._budget.spend()
