@@ -21,6 +21,13 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _SPACES: Final = frozenset(" \t\n\r")
 _PLAIN_NAME: Final = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')  # of a member, without escapes
 _DELIMITER: Final = re.compile(r"[ \t\n\r]*([,}])")
+_BEGIN: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(0|[1-9][0-9]{0,8}),"result":')
+_RESULT: Final = b'{"result":'
+_ENDING: Final = re.compile(rb',"jsonrpc":"2\.0","id":(0|[1-9][0-9]{0,8})\}\Z')
+_LONGEST_ENDING: Final = 40
+_WHITE: Final = frozenset((b"", b" ", b"\t", b"\n", b"\r"))
+_ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
+_LONG_NUMBER: Final = b"0" * 19
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -79,13 +86,14 @@ def read_messages(data: bytes) -> list[RpcMessage]:
     Raises TooLarge for a text beyond the limits and Malformed for one that is not JSON. Invalid UTF-8 is replaced, as
     in browsers, since one invalid byte in a description must not discard a list.
     """
-    text = decode_text(data)
     try:
         check_bounds(data, max_depth=MAX_MESSAGE_DEPTH, max_bytes=MAX_BYTES)
     except NotJson as error:
         raise TooLarge("the JSON is larger or more deeply nested than the probe reads") from error
+    if (usual := _read_usual_response(data)) is not None:
+        return [usual]
     try:
-        return list(_read_top(text))
+        return list(_read_top(decode_text(data)))
     except NumberTooLong as error:
         raise TooLarge(f"the JSON holds {error}") from error
     except (ValueError, RecursionError) as error:
@@ -130,6 +138,30 @@ def _encode(message: Mapping[str, Json]) -> bytes:
 
 
 _scan: Final = JSON_DECODER.raw_decode
+
+
+def _read_usual_response(data: bytes) -> RpcMessage | None:
+    """A result in the layouts that the SDKs write; None for any other text. It costs a fifth of the general way.
+
+    The bytes between a known beginning and a known end are one JSON text, so there is no other way to read them.
+    """
+    if begin := _BEGIN.match(data):
+        start, end, number = begin.end(), len(data) - 1, begin[1]
+        after = b"}"
+    elif data.startswith(_RESULT) and (ending := _ENDING.search(data, max(0, len(data) - _LONGEST_ENDING))):
+        start, end, number = len(_RESULT), ending.start(), ending[1]
+        after = ending[0]
+    else:
+        return None
+    span = data[start:end]
+    is_usual = data.endswith(b"}") and span[:1] not in _WHITE and span[-1:] not in _WHITE
+    if not is_usual or _LONG_NUMBER in span.translate(_ZEROS):  # orjson makes a float of a large integer
+        return None
+    try:
+        value = orjson.loads(span)
+    except orjson.JSONDecodeError:
+        return None
+    return RpcMessage(int(number), None, RpcAnswer(span, value, is_error=False), data[:start], after)
 
 
 def _read_top(text: str) -> Iterable[RpcMessage]:

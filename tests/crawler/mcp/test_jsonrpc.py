@@ -33,6 +33,62 @@ def test_the_span_is_the_bytes_that_were_sent(value: object, ascii_only: bool, i
     assert json.loads(message.answer.span) == message.answer.value
 
 
+ODD = (
+    *(b"1" * 19, b"18446744073709551616", b"9" * 1001, b"-0", b"1e400", b"NaN", b'"\\ud800"', b'"\xff"', b"null"),
+    *(
+        b"",
+        b" 1",
+        b"1\n",
+        b'{"a":1,"a":2}',
+        b'1,"result":2',
+        b'{},"error":{}',
+        b'1},{"jsonrpc":"2.0","id":2,"result":2',
+    ),
+)
+"""What a server may send in place of a result."""
+NUMBERS = (b"0", b"7", b"07", b"999999999", b"1234567890", b"-1", b"1.0", b'"1"', b"null", b"1e3")
+LAYOUTS = (b'{"jsonrpc":"2.0","id":%b,"result":%b}', b'{"result":%b,"jsonrpc":"2.0","id":%b}')
+
+
+def laid_out(layout: bytes, span: bytes, number: bytes) -> bytes:
+    return layout % ((span, number) if layout.startswith(b'{"result"') else (number, span))
+
+
+@pytest.mark.parametrize("body", [laid_out(layout, span, b"7") for layout in LAYOUTS for span in ODD])
+@pytest.mark.parametrize("end", [b"", b"\n", b"]", b"}"])
+def test_odd_results_in_the_layouts_of_the_sdks_are_read_as_in_any_other(body: bytes, end: bytes) -> None:
+    assert outcome(body + end) == outcome(body + end, is_usual=False)
+    assert outcome(body[:-1] + end) == outcome(body[:-1] + end, is_usual=False)
+
+
+@given(value=VALUES, number=st.sampled_from(NUMBERS), layout=st.sampled_from(LAYOUTS))
+def test_the_layouts_of_the_sdks_are_read_as_any_other(value: object, number: bytes, layout: bytes) -> None:
+    body = laid_out(layout, json.dumps(value).encode(), number)
+
+    assert outcome(body) == outcome(body, is_usual=False)
+
+
+def outcome(body: bytes, *, is_usual: bool = True) -> object:
+    """What a body is read as; with `is_usual` false never in the shorter way."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_usual:
+            patch.setattr(jsonrpc, "_read_usual_response", lambda _: None)
+        try:
+            return repr(jsonrpc.read_messages(body))  # tells 1 from 1.0, which are equal
+        except (Malformed, TooLarge) as failure:
+            return type(failure), str(failure)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"}]}}', b'{"result":[],"jsonrpc":"2.0","id":12}'],
+)
+def test_most_results_are_read_in_the_shorter_way(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc, "_read_top", None)
+
+    assert jsonrpc.read_messages(body)[0].answer is not None
+
+
 @pytest.mark.parametrize(
     "body",
     [b"", b" ", b"{", b'{"a"}', b'{"a":}', b'{"a":1,}', b'{"a":1 "b":2}', b"{'a':1}", b"[1,", b"[1 2]", b"[,]", b"nul",
