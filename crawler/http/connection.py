@@ -16,6 +16,8 @@ TIME_OVER: Final = "the time for one server was over"
 """Detail of a request that had less time than its limits allow, because it was late in a session."""
 
 _HIGH_WATER: Final = 256 * 1024
+_NO_TLS: Final = frozenset({"HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "WRONG_VERSION_NUMBER"})
+"""What versions of OpenSSL and Python call bytes that are no TLS, such as plain HTTP on the port of HTTPS."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -306,7 +308,9 @@ class Connection(asyncio.Protocol):
 
 
 def tls_detail(error: ssl.SSLError) -> str:
-    """A text for a TLS error that is equal on every run."""
+    """A text for a TLS error that is equal on every run and on every version of Python."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"certificate: {error.verify_message}"
+    if error.reason in _NO_TLS:
+        return "the answer has no valid TLS records"
     return (error.reason or "handshake failed").lower().replace("_", " ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -32,9 +33,11 @@ Open = Callable[..., Seen]
 # Not for the session: Playwright keeps an event loop running in this thread, and other tests begin their own.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    path = next((found for name in NAMES if (found := shutil.which(name)) and says_its_version(found)), None)
     if path is None:
-        missing("no Chromium is installed: `make test` installs it where it may, or apt-get install chromium")
+        missing(
+            "no Chromium that starts is installed: `make test` installs it where it may, or apt-get install chromium"
+        )
     with sync_playwright() as playwright:
         try:
             started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
@@ -42,6 +45,11 @@ def browser() -> Iterator[Browser]:
             missing(f"{path} does not start: {error.message.splitlines()[0]}")
         yield started
         started.close()
+
+
+def says_its_version(path: str) -> bool:
+    """Whether a command is Chromium itself. Ubuntu's says that it must be installed as a snap, and ends."""
+    return subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
 
 
 def missing(why: str) -> None:

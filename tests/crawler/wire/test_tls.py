@@ -89,7 +89,7 @@ def test_plain_http_behind_https_is_a_tls_failure(authority: Authority) -> None:
     found = asyncio.run(run())
 
     assert isinstance(found, TlsFailure)
-    assert found.detail == "wrong version number"
+    assert found.detail == "the answer has no valid TLS records"
 
 
 def test_an_https_server_is_probed_and_its_bad_certificate_recorded(authority: Authority) -> None:

@@ -29,8 +29,13 @@ def climb(number):
 
 
 def attack():
-    # The parade's own pipes are open when it is not the first: those are pipes, and ours.
-    foreign = {number: what for number, what in LEFT.items() if not what[1].startswith("p") and "/app" not in what[0]}
+    # The parade's own pipes are open when it is not the first: those are pipes, and ours. Some builds of libffi keep
+    # their own file open once `ctypes` is imported.
+    foreign = {
+        number: what
+        for number, what in LEFT.items()
+        if not what[1].startswith("p") and "/app" not in what[0] and "/usr/lib/libffi.so" not in what[0]
+    }
     return {
         "left open": must(foreign, foreign),
         **{f"folder above {number}": attempt(climb, number) for number in range(3)},
