@@ -12,7 +12,7 @@ def create_tls_context(bundle: str | None = None) -> ssl.SSLContext:
     has none.
 
     From Python 3.13 on, default contexts also refuse certificates that violate RFC 5280 in ways that browsers, curl and
-    Node.js accept, such as an authority without a key identifier. The outcome must not depend on that.
+    Node.js accept, such as one without the key identifier of its authority. The outcome must not depend on that.
     """
     paths = ssl.get_default_verify_paths()
     usual = None if paths.cafile or paths.capath else certifi.where()

@@ -18,7 +18,6 @@ from evidence.canonical import JSON_DECODER, MAX_BYTES, MAX_DEPTH, Json, NotJson
 MAX_MESSAGE_DEPTH: Final = MAX_DEPTH - 16
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_SPACES: Final = frozenset(" \t\n\r")
 _PLAIN_NAME: Final = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')  # of a member, without escapes
 _DELIMITER: Final = re.compile(r"[ \t\n\r]*([,}])")
 _BEGIN: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(0|[1-9][0-9]{0,8}),"result":')
@@ -141,7 +140,7 @@ _scan: Final = JSON_DECODER.raw_decode
 
 
 def _read_usual_response(data: bytes) -> RpcMessage | None:
-    """A result in the layouts that the SDKs write; None for any other text. It costs a fifth of the general way.
+    """A result in the layouts that the SDKs write; None for any other text. It costs two thirds of the general way.
 
     The bytes between a known beginning and a known end are one JSON text, so there is no other way to read them.
     """
@@ -241,8 +240,6 @@ def _read_name(text: str, at: int) -> tuple[str, int]:
 
 
 def _skip(text: str, at: int) -> int:
-    if text[at : at + 1] not in _SPACES:
-        return at
     match = _SPACE.match(text, at)
     return match.end() if match else at
 

@@ -27,7 +27,7 @@ from crawler.sandbox.toolchain.package_indexes import Endpoint
 _VALID: Final = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 """Longer than any clock is wrong; what ends the use of a certificate is the loss of its key."""
 _ISSUER: Final = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Hallmark, one installation")])
-_SIGNS: Final = x509.KeyUsage(
+_SIGNS_CERTIFICATES: Final = x509.KeyUsage(
     digital_signature=False,
     content_commitment=False,
     key_encipherment=False,
@@ -57,7 +57,7 @@ class Authority(Struct):
             self._build(_ISSUER, self._key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
-            .add_extension(_SIGNS, critical=True)
+            .add_extension(_SIGNS_CERTIFICATES, critical=True)
         )
         return made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 

@@ -68,7 +68,6 @@ class _Writer:
         self._names = names
         self._find_equal = find_equal
         self._known: dict[str, int] = {}
-        self._pending: list[tuple[int, Piece]] = []  # results whose digest was not needed yet
         self._assigned = _sessions(transcript, names)
         self._sessions = {one: name for one, name in self._assigned.items() if len(one) >= _SHORTEST_SESSION}
 
@@ -132,23 +131,14 @@ class _Writer:
         listed = row.page < len(pages) and (piece.result == pages[row.page] or _same(piece, pages[row.page]))
         if listed and not self._find_equal:
             return {"listed": [name, row.page]}
-        is_only_answer = sum(one.is_answer for one in row.exchange.received) == 1  # else a reader could use the other
-        first = self._find_first(index, piece) if is_only_answer else index
+        digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
+        is_only_answer = (
+            sum(one.is_answer for one in row.exchange.received) == 1
+        )  # else a reader could use the other answer
+        first = self._known.setdefault(digest, index) if digest and is_only_answer else index
         if listed:
             return {"listed": [name, row.page]}
         return {"same_as": first} if first < index else None
-
-    def _find_first(self, index: int, piece: Piece) -> int:
-        """The first row with an equal result. A single result, as of most core probes, needs no digest."""
-        self._pending.append((index, piece))
-        if len(self._pending) == 1 and not self._known:
-            return index
-        first = index
-        for at, one in self._pending:
-            digest = (canonical_digest(one.result) if one.result is not None else None) or one.digest
-            first = self._known.setdefault(digest, at) if digest else at
-        self._pending.clear()
-        return first
 
     def _restore(self, data: bytes) -> bytes:
         return self._names.restore_bytes(data) if self._names else data
