@@ -46,9 +46,14 @@ def transcribed(data: bytes, session: str | None = None, *, stream: bool = False
             received._read_body(data, 1, strict=False)
     except (Malformed, TooLarge):
         return Exchanges("", {}, (), ())
+    return Exchanges.parse(written(session, initialize=received, ping=received))
+
+
+def written(session: str | None = None, **answers: ReceivedResponse) -> bytes:
+    """The body of a transcript with these answers by step."""
     transcript = Transcript()
     transcript.connect(SessionLink("streamable-http", "legacy", "2025-11-25", True, "2025-11-25", session))
-    for step in ("initialize", "ping"):
+    for step, received in answers.items():
         transcript.add(
             Exchange(
                 transport="streamable-http",
@@ -62,7 +67,24 @@ def transcribed(data: bytes, session: str | None = None, *, stream: bool = False
             )
         )
         transcript.name(len(transcript.exchanges) - 1, step, 0, 0)
-    return Exchanges.parse(exchanges_body(TARGET, "full", transcript, {}))
+    return exchanges_body(TARGET, "full", transcript, {})
+
+
+def received(message: bytes) -> ReceivedResponse:
+    response = ReceivedResponse(strict=False)
+    response._read_body(message, 1, strict=False)
+    return response
+
+
+def test_only_an_equal_result_refers_to_the_first_one() -> None:
+    first = received(b'{"jsonrpc":"2.0","id":1,"result":{"a":1,"b":2}}')
+    other = received(b'{"jsonrpc":"2.0","id":1,"result":{"a":1}}')
+    equal = received(b'{"result":{"b":2, "a":1},"jsonrpc":"2.0","id":1}')
+
+    rows = json.loads(written(None, initialize=first, ping=other, discover=equal))["exchanges"]
+
+    assert [row["received"][0].get("same_as") for row in rows] == [None, None, 0]
+    assert [row["received"][0]["message"].get("result") for row in rows] == [{"a": 1, "b": 2}, {"a": 1}, None]
 
 
 @settings(max_examples=examples(400), deadline=None)
