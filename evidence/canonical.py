@@ -19,10 +19,9 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_DIGITS = 1000
 """Digits of an integer, more than every IEEE 754 double has. The cost of reading one grows with their square."""
 
-# Possessive and with an optional end, so that an unterminated string costs one pass and not one per quote.
+_NO_MARKS = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+_MARKS = 64 * 1024  # that are split at once: a list of all parts between quotes would take many times the text
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_SOME_STRINGS = re.compile(rb'(?:[^"]*+"(?:[^"\\]++|\\.)*+"?){1,500}+|[^"]++', re.DOTALL)
-_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SAFE_INTEGER = 2**53
 _SAFE_DIGITS = len(str(-_SAFE_INTEGER))
@@ -87,12 +86,17 @@ def check_bounds(data: bytes, *, max_depth: int = MAX_DEPTH, max_bytes: int = MA
         raise NotJson(f"{len(data)} bytes, at most {max_bytes} expected")
     if data.count(b"[") + data.count(b"{") <= max_depth:
         return
-    depth = 0
-    for part in _SOME_STRINGS.finditer(data):  # a list of all that is replaced would take many times the text
-        for byte in _STRINGS.sub(b"", part[0]).translate(None, _NO_BRACKETS):
-            depth += 1 if byte in b"[{" else -1
+    if b"\\" in data:  # which only strings may hold; what is left of a run of backslashes escapes the next byte
+        data = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    marks = data.translate(None, _NO_MARKS).replace(b'""', b"")
+    depth = is_quoted = 0
+    for start in range(0, len(marks), _MARKS):
+        parts = marks[start : start + _MARKS].split(b'"')
+        for bracket in b"".join(parts[is_quoted::2]):
+            depth += 1 if bracket in b"[{" else -1
             if depth > max_depth:
                 raise NotJson(f"nested more than {max_depth} deep")
+        is_quoted = (is_quoted + len(parts) - 1) % 2
 
 
 def canonical_json(value: Json) -> bytes:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidence import canonical
 from evidence.canonical import (
     MAX_DEPTH,
     NotJson,
@@ -229,6 +230,28 @@ def test_brackets_count_behind_any_number_of_strings() -> None:
     check_bounds(b"[" + strings + b"[" * (MAX_DEPTH - 1))
     with pytest.raises(NotJson, match="deep"):
         check_bounds(b"[" + strings + b"[" * MAX_DEPTH)
+
+
+NESTED = st.recursive(
+    st.text(st.sampled_from('[]{}"\\\u20aca'), max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.sampled_from('[{"\\'), max_size=3), inner),
+)
+
+
+def depth_of(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(depth_of, inner), default=0)
+
+
+@given(NESTED, st.sampled_from([1, 2, 3, 1000]), st.booleans())
+def test_the_depth_is_exact_whatever_strings_hold(value: Any, marks: int, is_ascii: bool) -> None:
+    data = json.dumps(value, ensure_ascii=is_ascii).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canonical, "_MARKS", marks)
+        check_bounds(data, max_depth=depth_of(value))
+        if depth_of(value):
+            with pytest.raises(NotJson, match="deep"):
+                check_bounds(data, max_depth=depth_of(value) - 1)
 
 
 def test_a_number_of_400_000_digits_is_refused_before_it_is_converted() -> None:
