@@ -66,7 +66,7 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 _LENGTH: Final = 8
 _MOST_HANDLES: Final = 16
 _ABOVE_ALL: Final = 1000  # no descriptor that is passed on has such a number
-_KNOWN_VARIABLES: Final = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
+_KNOWN_VARIABLES: Final = frozenset({"PYTHON", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
 
 
 class Popen(subprocess.Popen[Any]):
