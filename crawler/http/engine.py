@@ -26,7 +26,7 @@ from crawler.http.connection import TIME_OVER, Connection, Head, Limits, tls_det
 from crawler.http.connectivity import OutageMonitor
 from crawler.http.content_encoding import ACCEPTED_ENCODINGS, GzipDecoder, IdentityDecoder, choose_decoder
 from crawler.http.failures import BudgetSpent, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
-from crawler.http.resolver import DnsResolver, Resolver, resolve_host
+from crawler.http.resolver import AcceptingAddresses, DnsResolver, Resolver, resolve_host
 from crawler.http.tls_context import create_tls_context
 from crawler.http.tls_sessions import ResumingContext, TlsSessions
 from crawler.http.url import Origin, Url, check_header
@@ -90,6 +90,7 @@ class HttpEngine:
         self._resolver = resolver or DnsResolver()
         self._given_tls = tls
         self.tls_sessions = TlsSessions()
+        self._accepting = AcceptingAddresses()
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -137,19 +138,23 @@ class HttpEngine:
     ) -> Connection:
         """A new connection to a checked one of the addresses of the origin, before `end` in the event loop's time."""
         loop = asyncio.get_running_loop()
-        vetted = guard.vet(addresses, origin.port)[:_ADDRESSES]
+        vetted = guard.vet(self._accepting.arrange(origin, addresses), origin.port)[:_ADDRESSES]
         failure: WireFailure = Unreachable("the host name has no addresses")
         for position, address in enumerate(vetted):
             share = (end - loop.time()) / (2 if position + 1 < len(vetted) else 1)
             try:
                 async with asyncio.timeout(share):
-                    return await self._dial(origin, address, limits)
+                    connection = await self._dial(origin, address, limits)
             except ssl.SSLError as error:
                 raise TlsFailure(tls_detail(error)) from error
             except TimeoutError:
                 failure = TimedOut(f"no connection within {limits.connect:g} s", connected=False)
             except OSError as error:
                 failure = Unreachable(_UNREACHABLE.get(error.errno or 0, "the connection failed"))
+            else:
+                if position:
+                    self._accepting.record(origin, address)
+                return connection
         raise failure
 
     async def _dial(self, origin: Origin, address: str, limits: Limits) -> Connection:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from crawler.http.failures import Unreachable
+from crawler.http.url import Origin
 
 if TYPE_CHECKING:
     import aiodns
+
+
+_ORIGINS: Final = 4096
 
 
 class Resolver(Protocol):
@@ -57,6 +62,28 @@ class DnsResolver:
         if self._resolver is not None:
             await self._resolver.close()
             self._resolver = None
+
+
+class AcceptingAddresses:
+    """The address of each origin that accepted a connection after another one had failed. It is tried first from then
+    on (RFC 8305, section 4): a host whose IPv6 address is silent would cost seconds for every connection.
+    """
+
+    def __init__(self) -> None:
+        self._origins: OrderedDict[Origin, str] = OrderedDict()
+
+    def arrange(self, origin: Origin, addresses: Sequence[str]) -> Sequence[str]:
+        """The same addresses in the order in which to try them."""
+        accepting = self._origins.get(origin)
+        if accepting is None or accepting not in addresses:
+            return addresses
+        return [accepting, *(address for address in addresses if address != accepting)]
+
+    def record(self, origin: Origin, address: str) -> None:
+        """Note that an address accepted a connection, after the one before it had not."""
+        self._origins[origin] = address
+        if len(self._origins) > _ORIGINS:
+            self._origins.popitem(last=False)
 
 
 async def resolve_host(host: str, resolver: Resolver) -> Sequence[str]:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from crawler.http.address_guard import AddressGuard
-from crawler.http.connection import Limits
+from crawler.http.connection import Connection, Limits
 from crawler.http.engine import FetchedResponse, HttpEngine, Request
 from crawler.http.failures import BlockedAddress, BudgetSpent, InvalidTarget, TimedOut, Unreachable, WireFailure
-from crawler.http.resolver import DnsResolver, SystemResolver
-from crawler.http.url import parse_url
+from crawler.http.resolver import AcceptingAddresses, DnsResolver, SystemResolver
+from crawler.http.url import Origin, parse_url
 from tests.servers.hostile import Behaviour, Call, serving
 
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
@@ -112,6 +112,46 @@ def test_a_name_is_resolved_once_per_connection() -> None:
 
     asyncio.run(run())
     assert names.asked == ["fixture.example"]
+
+
+def test_the_address_that_accepted_a_connection_is_the_first_to_be_tried_from_then_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names, dialled = Names(["127.0.0.2", "127.0.0.1"]), list[str]()
+    dial = HttpEngine._dial
+
+    async def watched(self: HttpEngine, origin: Origin, address: str, limits: Limits) -> Connection:
+        dialled.append(address)
+        return await dial(self, origin, address, limits)
+
+    monkeypatch.setattr(HttpEngine, "_dial", watched)
+
+    async def run() -> None:
+        shared = engine(names)
+        async with serving(echo) as url:
+            for host in ("fixture.example", "fixture.example", "other.example"):
+                async with shared.open_session() as visit:
+                    await visit.fetch(Request("GET", parse_url(url.replace("127.0.0.1", host))))
+
+    asyncio.run(run())
+    assert dialled == ["127.0.0.2", "127.0.0.1", "127.0.0.1", "127.0.0.2", "127.0.0.1"]
+
+
+def test_an_address_is_preferred_only_while_the_name_has_it() -> None:
+    origin, accepting = parse_url("https://fixture.example/").origin, AcceptingAddresses()
+    accepting.record(origin, "192.0.2.2")
+
+    assert accepting.arrange(origin, ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) == ["192.0.2.2", "192.0.2.1", "192.0.2.3"]
+    assert accepting.arrange(origin, ["192.0.2.1", "192.0.2.3"]) == ["192.0.2.1", "192.0.2.3"]
+
+
+def test_preferred_addresses_are_forgotten_from_the_oldest_on() -> None:
+    accepting = AcceptingAddresses()
+    for number in range(5000):
+        accepting.record(parse_url(f"https://host{number}.example/").origin, "192.0.2.1")
+
+    assert len(accepting._origins) == 4096
+    assert parse_url("https://host0.example/").origin not in accepting._origins
 
 
 @pytest.mark.parametrize(
