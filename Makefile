@@ -1,6 +1,7 @@
 # Make is the door: what CI runs, a laptop runs. `make help` lists the targets.
 SHELL := /bin/sh
-PYTHON ?= python3
+# Distributions build theirs with optimizations that a build from source lacks by default.
+PYTHON ?= $(shell infra/choose-python /usr/bin/python3 python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 HALLMARK := $(BIN)/hallmark
@@ -129,5 +130,6 @@ $(VENV)/.run: requirements/run.txt pyproject.toml infra/install.py | $(VENV)/bin
 	@touch $@
 
 $(VENV)/bin/python:
+	@echo "setup: $(PYTHON) makes the virtual environment; for another one: make PYTHON=python3.x"
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed, {v[0]}.{v[1]} was found: make PYTHON=python3.x")'
 	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { infra/system-packages ensurepip=python3-venv; $(PYTHON) -m venv $(VENV); }
