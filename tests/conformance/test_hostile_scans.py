@@ -25,6 +25,11 @@ SILENT = {
 pytestmark = pytest.mark.xdist_group("hostile")
 
 
+@pytest.fixture(autouse=True)
+def without_imports() -> None:
+    """Instead of the fixture of this folder: processes whose memory is measured are fresh ones."""
+
+
 def test_a_silent_server_does_not_keep_a_scan_beyond_its_time() -> None:
     async def run() -> list[Scanned]:
         with served() as addresses:
