@@ -2,6 +2,9 @@
 
 Most hosts of a night are met once, and to copy a session costs as much as a resumed handshake saves. So a session is
 kept from the second handshake on: for the fresh connections of a full probe, and for hosts with many servers.
+
+Python's `ssl` copies the session for each connection that offers it. pyOpenSSL does not, but a probe took a seventh
+more CPU with it.
 """
 
 from __future__ import annotations
