@@ -21,6 +21,7 @@ MAX_DIGITS = 1000
 
 _NO_MARKS = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 _MARKS = 64 * 1024  # that are split at once: a list of all parts between quotes would take many times the text
+# Possessive and with an optional end, so that an unterminated string costs one pass and not one per quote.
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SAFE_INTEGER = 2**53
