@@ -98,6 +98,12 @@ def test_a_variable_for_the_interpreter_makes_a_fresh_one() -> None:
     assert done.stdout == "True False\n"
 
 
+def test_the_python_that_make_was_given_is_no_variable_of_the_interpreter() -> None:
+    code = "import sys; print('workers.pipeline' in sys.modules)"
+    done = preloaded.run([sys.executable, "-c", code], env={"PYTHON": "python3"}, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == "True\n"
+
+
 def test_a_process_inherits_what_is_passed_on_under_the_same_number() -> None:
     ours, theirs = os.pipe()
     code = f"import os; os.write({theirs}, b'inherited')"
