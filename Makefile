@@ -53,7 +53,7 @@ live: setup-dev ## tests that use the package registries
 	HALLMARK_REQUIRE=sandbox $(PYTEST) -m live $(ARGS)
 
 soak: setup-dev ## the full counts: examples of properties, 50 kills, 200 faults over nights, 500 boxes
-	@infra/system-packages bwrap=bubblewrap faketime=faketime chromium=chromium
+	@infra/system-packages bwrap=bubblewrap faketime=faketime chromium-headless-shell=chromium-headless-shell
 	$(PYTEST) -m "(soak or hypothesis) and not live" --hypothesis-profile full --timeout 3600 $(ARGS)
 
 mutants: setup-dev ## change scoring, disclosure and the store in 36 small ways and name those that no test notices
@@ -116,7 +116,7 @@ setup-dev: $(VENV)/.dev
 
 # While system packages are installed, Python packages are too, and the checks begin. A venv may need one of its own.
 system-dev: | $(VENV)/bin/python
-	@infra/system-packages bwrap=bubblewrap chromium=chromium nginx=nginx
+	@infra/system-packages bwrap=bubblewrap chromium-headless-shell=chromium-headless-shell nginx=nginx
 
 sandbox-dev: setup-dev system-dev
 	$(HALLMARK) sandbox build
