@@ -20,3 +20,7 @@ REGISTRY_ACTION: Final = (
 NEXT_REGISTRY_ACTION: Final = (
     "check its address and the network before the next run; this run goes on with the servers known from earlier ones"
 )
+NOT_ASKED_ACTION: Final = (
+    "agree with the owner before you raise HALLMARK_DOMAIN_REQUESTS, HALLMARK_HOST_REQUESTS or "
+    "HALLMARK_SERVER_REQUESTS; each night begins with other servers"
+)

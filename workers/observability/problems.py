@@ -16,6 +16,7 @@ from workers.nightly.actions import (
     DATABASE_ACTION,
     NEXT_REGISTRY_ACTION,
     NO_RUN_ACTION,
+    NOT_ASKED_ACTION,
     OTHER_VERSION_ACTION,
     OVERLAP_ACTION,
     REGISTRY_ACTION,
@@ -30,6 +31,9 @@ START_TIME: Final = timedelta(minutes=2)
 
 STANDSTILL: Final = timedelta(minutes=15)
 """How long workers may hold servers of a run without finishing any; the longest visit of a package is shorter."""
+
+NOT_ASKED_SHARE: Final = 0.01
+"""Share of a run's servers that may be without a listing because we did not ask for it."""
 
 _LONGEST_ERROR: Final = 300
 
@@ -76,8 +80,21 @@ def _run_problems(store: StoreStatistics, at: datetime) -> Iterator[Problem]:
         names = ", ".join(row.run.id for row in working)
         what = f"{len(working)} nightly runs overlap and contact the same servers: {names}"
         yield Problem("nights_overlap", what, OVERLAP_ACTION)
-    if (shown := store.shown) is not None and shown.row.state.is_working:
-        yield from _find_standstill(shown, at)
+    if (shown := store.shown) is not None:
+        yield from _find_not_asked(shown)
+        if shown.row.state.is_working:
+            yield from _find_standstill(shown, at)
+
+
+def _find_not_asked(shown: RunStatistics) -> Iterator[Problem]:
+    """A run in which many servers have no listing because of a bound or a failure that says nothing about them."""
+    servers, planned = sum(shown.not_asked.values()), max((stage.planned for stage in shown.stages), default=0)
+    if servers > NOT_ASKED_SHARE * planned:
+        why, most = max(shown.not_asked.items(), key=lambda item: (item[1], item[0]))
+        what = f"{servers} of {planned} servers of run {shown.row.run.id} were not asked"
+        yield Problem(
+            "servers_not_asked", f"{what}, {most} because {why[:_LONGEST_ERROR]}", NOT_ASKED_ACTION, open=False
+        )
 
 
 def _find_standstill(shown: RunStatistics, at: datetime) -> Iterator[Problem]:

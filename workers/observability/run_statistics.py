@@ -16,7 +16,8 @@ from sqlalchemy import Connection, Select, and_, case, func, literal, null, or_,
 from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
 
-from evidence.model import Trigger
+from evidence.kinds import listing
+from evidence.model import Reason, Trigger
 from evidence.store import (
     NotMigrated,
     PublicationProgress,
@@ -29,7 +30,7 @@ from evidence.store import (
 )
 from evidence.store.database import Database
 from evidence.store.leases.leasing import NEVER_DUE
-from evidence.store.runs.record_counts import count_records
+from evidence.store.runs.record_counts import count_absence_details, count_records
 from evidence.store.tables.core import DROPPED_ITEM, RUN, RUN_ITEM
 from evidence.store.values import FINAL_STATES
 from publish.views.outages import describe_outage
@@ -81,12 +82,14 @@ class StageStatistics(Struct, frozen=True, kw_only=True):
 class RunStatistics(Struct, frozen=True, kw_only=True):
     """One run in detail. `outcomes` counts records by kind and by `observed` or the reason of absence.
 
-    `publication` has no parts while the run is not being published.
+    `not_asked` counts servers without a listing that were not asked for it, by what kept us from asking. `publication`
+    has no parts while the run is not being published.
     """
 
     row: RunRow
     stages: tuple[StageStatistics, ...]
     outcomes: Mapping[tuple[str, str], int]
+    not_asked: Mapping[str, int] = field(default_factory=dict)
     publication: PublicationProgress = field(default_factory=PublicationProgress)
 
     @property
@@ -127,6 +130,13 @@ class StoreStatistics(Struct, frozen=True, kw_only=True):
         return tuple(row for row in self.unfinished if row.run.trigger is Trigger.NIGHTLY and row.state.is_working)
 
 
+class _Counted(Struct, frozen=True):
+    """The counts of a run's records."""
+
+    outcomes: Mapping[tuple[str, str], int]
+    not_asked: Mapping[str, int]
+
+
 class StoreStatisticsReader:
     """Reads statistics from one database. Threads may not share it."""
 
@@ -134,7 +144,7 @@ class StoreStatisticsReader:
         self._database = Database(bound_queries(url))
         self._store = Store(self._database)
         self._clock = clock
-        self._counted: dict[str, tuple[datetime, bool, Mapping[tuple[str, str], int]]] = {}
+        self._counted: dict[str, tuple[datetime, bool, _Counted]] = {}
 
     def close(self) -> None:
         self._store.close()
@@ -179,13 +189,15 @@ class StoreStatisticsReader:
         with self._database.reading() as connection:
             key = connection.execute(select(RUN.c.key).where(RUN.c.id == row.run.id)).scalar_one()
             stages = _stages(connection, key, row, now)
-            outcomes = self._outcomes(connection, key, row, now)
+            counted = self._count(connection, key, row, now)
         publication = self._store.publication.read_progress(row.run.id)
-        return RunStatistics(row=row, stages=stages, outcomes=outcomes, publication=publication)
+        return RunStatistics(
+            row=row, stages=stages, outcomes=counted.outcomes, not_asked=counted.not_asked, publication=publication
+        )
 
-    def _outcomes(self, connection: Connection, key: int, row: RunRow, now: datetime) -> Mapping[tuple[str, str], int]:
+    def _count(self, connection: Connection, key: int, row: RunRow, now: datetime) -> _Counted:
         """Counts of records, cached for _OUTCOMES_EVERY, or for ever when the run is finished."""
-        at, final, counted = self._counted.get(row.run.id, (now - _OUTCOMES_EVERY, False, {}))
+        at, final, counted = self._counted.get(row.run.id, (now - _OUTCOMES_EVERY, False, _Counted({}, {})))
         if not final and (row.state.is_final or now - at >= _OUTCOMES_EVERY):
             counted = _count_outcomes(connection, key)
             self._counted = {row.run.id: (now, row.state.is_final, counted)}
@@ -278,9 +290,15 @@ def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
 
 
-def _count_outcomes(connection: Connection, key: int) -> Mapping[tuple[str, str], int]:
-    counted = count_records(connection, key).items()
-    return {(kind, reason or OBSERVED_LABEL): count for (kind, reason), count in counted}
+def _count_outcomes(connection: Connection, key: int) -> _Counted:
+    counted = count_records(connection, key)
+    not_asked = Reason.NOT_COLLECTED
+    return _Counted(
+        {(kind, reason or OBSERVED_LABEL): count for (kind, reason), count in counted.items()},
+        count_absence_details(connection, key, listing.KIND, not_asked)
+        if (listing.KIND, not_asked.value) in counted
+        else {},
+    )
 
 
 def _size(connection: Connection) -> int:

@@ -42,3 +42,10 @@ def count_records(connection: Connection, run: int) -> dict[tuple[str, str | Non
     query = select(PART.c.kind, PART.c.reason, func.sum(by_shape.c.number))
     query = query.join(by_shape, by_shape.c.shape_key == PART.c.shape_key).group_by(PART.c.kind, PART.c.reason)
     return {(kind, reason): int(number) for kind, reason, number in connection.execute(query)}
+
+
+def count_absence_details(connection: Connection, run: int, kind: str, reason: Reason) -> dict[str, int]:
+    """The number of a run's records of one kind that are absent for one reason, by its detail."""
+    query = select(PART.c.detail, func.count()).join(RECORD_SET, RECORD_SET.c.shape_key == PART.c.shape_key)
+    query = query.where(RECORD_SET.c.run_key == run, PART.c.kind == kind, PART.c.reason == reason.value)
+    return {detail: int(number) for detail, number in connection.execute(query.group_by(PART.c.detail))}

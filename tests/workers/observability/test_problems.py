@@ -85,6 +85,24 @@ def test_a_night_whose_workers_hold_servers_and_finish_none_is_named() -> None:
     assert found(held=0, latest=NOW - timedelta(minutes=16)) == ()
 
 
+def test_many_servers_that_were_not_asked_are_a_problem_of_the_next_run_with_what_kept_us() -> None:
+    def found(**not_asked: int) -> tuple[Problem, ...]:
+        one = status(*ALL)
+        assert isinstance(one.store, StoreStatistics)
+        stages = (replace(sandbox(0), planned=1_000),)
+        return find_problems(
+            replace(one, store=replace(one.store, shown=replace(NIGHT, stages=stages, not_asked=not_asked)))
+        )
+
+    (problem,) = found(**{"our own bound of 5 requests is reached": 9, "the index is offline": 2})
+    assert (problem.kind, problem.open) == ("servers_not_asked", False)
+    assert problem.what == (
+        f"11 of 1000 servers of run {ROW.run.id} were not asked, 9 because our own bound of 5 requests is reached"
+    )
+    assert "HALLMARK_DOMAIN_REQUESTS" in problem.action
+    assert found(**{"our own bound of 5 requests is reached": 10}) == ()
+
+
 def test_nights_that_overlap_are_named_and_stopped_ones_do_not_count() -> None:
     other = replace(ROW, run=replace(ROW.run, id="20261121T040000Z"))
     found = status(*ALL)

@@ -219,6 +219,25 @@ def test_own_failures_are_a_share_of_all_records(url: str) -> None:
     assert type(shown)(row=shown.row, stages=(), outcomes={}).own_failure_share is None
 
 
+def test_servers_that_were_not_asked_are_counted_by_what_kept_us_from_asking(url: str) -> None:
+    bound, offline = "our own bound of 5 requests a day for the domain a.example is reached", "the index is offline"
+    store = open_store(url)
+    store.migrate()
+    fill(
+        store,
+        [
+            *(samples.absent_dossier(Reason.NOT_COLLECTED, bound, ref=f"npm:bound-{number}") for number in range(2)),
+            samples.absent_dossier(Reason.NOT_COLLECTED, offline, ref="npm:offline"),
+            samples.absent_dossier(Reason.UNREACHABLE, "refused"),
+            *samples.dossiers(2),
+        ],
+    )
+    store.close()
+    shown = look(url).shown
+    assert shown is not None
+    assert shown.not_asked == {bound: 2, offline: 1}
+
+
 def test_the_night_under_way_stands_before_the_published_one(url: str) -> None:
     store = open_store(url)
     store.migrate()
