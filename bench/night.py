@@ -52,6 +52,8 @@ def main() -> None:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     if result["access"]["crowded"]:
         sys.exit("a host was crowded")
+    if any(one["own failures"] for one in result["nights"]):
+        sys.exit("servers were not measured because of us: the figures are not those of whole nights")
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -122,7 +124,7 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
         "absent listings": {
             reason: count for (kind, reason), count in sorted(progress.absent.items()) if kind == listing.KIND
         },
-        "own failures": sum(count for (_, reason), count in progress.absent.items() if reason == "collector_error"),
+        "own failures": sum(count for absent, count in progress.absent.items() if _is_ours(*absent)),
         "looked up": deployment.looked_up(run_id),
         "records unlike the night before": count_changed_records(deployment.url, run_id),
         "bytes of a row": row_bytes(deployment.url, run_id),
@@ -132,6 +134,11 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
             for table, (rows, size) in after.items()
         },
     }
+
+
+def _is_ours(kind: str, reason: str) -> bool:
+    """Whether a record is absent because of us: without the servers concerned, a night costs less."""
+    return reason == "collector_error" or (kind, reason) == (listing.KIND, "not_collected")
 
 
 def _follow(

@@ -148,6 +148,7 @@ class Deployment:
             "HALLMARK_REGISTRIES": json.dumps([{"name": "simulated", "url": self._registry}]),
             "HALLMARK_ALLOW_PRIVATE": "false",
             "HALLMARK_HOST_GAP": str(self.plan.gap),
+            "HALLMARK_DOMAIN_REQUESTS": "0",  # all simulated hosts are of one domain
             "HALLMARK_SHARDS": str(self.plan.workers),
             "HALLMARK_LIGHT_EVERY": "0",
             "HALLMARK_RETRIES": "0",  # a night with retries takes as long as they are apart
