@@ -21,6 +21,6 @@ NEXT_REGISTRY_ACTION: Final = (
     "check its address and the network before the next run; this run goes on with the servers known from earlier ones"
 )
 NOT_ASKED_ACTION: Final = (
-    "agree with the owner before you raise HALLMARK_DOMAIN_REQUESTS, HALLMARK_HOST_REQUESTS or "
-    "HALLMARK_SERVER_REQUESTS; each night begins with other servers"
+    "they are asked in the next run, in another order; agree with the owner before you raise "
+    "HALLMARK_DOMAIN_REQUESTS or another bound on requests"
 )
