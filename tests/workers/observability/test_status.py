@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg.errors
 import pytest
 from celery import Celery
+from msgspec.structs import replace
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from sqlalchemy import Engine, event
@@ -17,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from crawler.collectors.repository.api.token_budgets import Granted, ReportedBudget, Resource
 from crawler.collectors.repository.api.token_rotation import UNLIMITED_REQUESTS
+from evidence.kinds import access, listing
 from evidence.model import Dossier, Reason, Run, Trigger
 from evidence.store import RunState, Stage, Store, open_store
 from tests.publish import samples
@@ -221,20 +223,25 @@ def test_own_failures_are_a_share_of_all_records(url: str) -> None:
 
 def test_servers_that_were_not_asked_are_counted_by_what_kept_us_from_asking(url: str) -> None:
     bound, offline = "our own bound of 5 requests a day for the domain a.example is reached", "the index is offline"
+    refused = samples.absent_dossier(Reason.UNREACHABLE, "refused")
+    unasked = samples.absent_dossier(Reason.NOT_COLLECTED, offline, ref="npm:offline")
+    other_kind = replace(unasked.records[listing.KIND], server=refused.server.id, kind=access.KIND)
     store = open_store(url)
     store.migrate()
+    fill(store, [unasked], replace(samples.RUN, id="run_20260101T030000Z_0001"))
     fill(
         store,
         [
             *(samples.absent_dossier(Reason.NOT_COLLECTED, bound, ref=f"npm:bound-{number}") for number in range(2)),
-            samples.absent_dossier(Reason.NOT_COLLECTED, offline, ref="npm:offline"),
-            samples.absent_dossier(Reason.UNREACHABLE, "refused"),
+            unasked,
+            replace(refused, records={**refused.records, access.KIND: other_kind}),
             *samples.dossiers(2),
         ],
     )
     store.close()
     shown = look(url).shown
     assert shown is not None
+    assert shown.row.run.id == samples.RUN.id
     assert shown.not_asked == {bound: 2, offline: 1}
 
 
