@@ -31,7 +31,9 @@ from bench.simulation.deployment import Deployment, Plan
 from bench.simulation.metering import Meter
 from bench.simulation.population import Population, kinds
 from evidence.kinds import listing
+from evidence.model import Reason
 from evidence.store import NotMigrated, RunProgress, RunState, Stage, Store, StoreUnavailable, open_store
+from publish.views.runs import OWN_FAILURES
 
 FIRST = datetime(2026, 11, 21, 12, tzinfo=UTC)
 POLL_SECONDS = 0.5
@@ -138,7 +140,7 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
 
 def _is_ours(kind: str, reason: str) -> bool:
     """Whether a record is absent because of us: without the servers concerned, a night costs less."""
-    return reason == "collector_error" or (kind, reason) == (listing.KIND, "not_collected")
+    return reason in OWN_FAILURES or (kind, reason) == (listing.KIND, Reason.NOT_COLLECTED)
 
 
 def _follow(
