@@ -55,7 +55,7 @@ class Reason(StrEnum):
 
 
 _REASON_WORDS: Final = {
-    Reason.OAUTH_REQUIRED: "the server asks for an OAuth token",
+    Reason.OAUTH_REQUIRED: "the server asks for a token",
     Reason.PAYMENT_REQUIRED: "the server asks for a payment",
     Reason.SANDBOX_RESTRICTED: "the sandbox does not give what the server needs",
     Reason.NO_SANDBOX: "this machine has no sandbox",

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from tests.conformance.page import table
 from tests.matrix.measuring import Row
-from tests.matrix.probing import DEPTHS
+from tests.matrix.probing import CORE, DEPTHS, FULL
 from tests.matrix.questions import classify
-from tests.matrix.versions import Environment
+from tests.matrix.versions import HTTP, JSON, SSE, STATELESS, STDIO, Environment
 
 _Item = TypeVar("_Item")
 
@@ -19,6 +19,15 @@ PAGE = "version-matrix.md"
 NOT_ASKED = "–"
 COUNTED = ("mcp 1.8.1", "mcp 2.3.0", "TypeScript SDK 1.17.5")
 """Servers of which the page gives the number of requests."""
+
+BEFORE = {
+    "mcp 1.8.1": {HTTP: (9, 35), STATELESS: (5, 5), JSON: (9, 33), SSE: (7, 16), STDIO: (6, 14)},
+    "mcp 2.3.0": {HTTP: (8, 57), STATELESS: (7, 49), JSON: (8, 57), SSE: (7, 15), STDIO: (6, 34)},
+    "TypeScript SDK 1.17.5": {HTTP: (5, 31), STATELESS: (4, 22), JSON: (5, 31), SSE: (4, 12), STDIO: (3, 14)},
+}
+"""Requests of a core and a full scan at commit c137b9de (23 November 2026), before questions had a risk and an order,
+counted by a proxy between `hallmark scan` and the server. There was no light check. A server on mcp 1.8.1 that is
+stateless fell after five."""
 
 
 def matrix(rows: Sequence[Row]) -> str:
@@ -32,10 +41,11 @@ def requests(rows: Sequence[Row]) -> str:
     counted: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         if row.environment.name in COUNTED:
-            counts = (str(row.outcomes[depth].requests) if depth in row.outcomes else NOT_ASKED for depth in DEPTHS)
-            counted.setdefault((row.environment.name, *counts), []).append(row.transport)
+            counts = [str(row.outcomes[depth].requests) if depth in row.outcomes else NOT_ASKED for depth in DEPTHS]
+            before = map(str, BEFORE[row.environment.name][row.transport])
+            counted.setdefault((row.environment.name, *counts, *before), []).append(row.transport)
     lines = [[name, ", ".join(transports), *counts] for (name, *counts), transports in counted.items()]
-    return table(["server on", "transports", *DEPTHS], lines)
+    return table(["server on", "transports", *DEPTHS, *(f"{depth} before" for depth in (CORE, FULL))], lines)
 
 
 def causes(found: Mapping[Environment, Mapping[str, Collection[str]]]) -> str:

@@ -42,15 +42,15 @@ class Environment:
         return self.script.endswith(".mjs")
 
 
-# The last version of each minor one with its release date. Those with a star are probed over all transports, the others
-# over streamable HTTP, or over SSE where they have only that.
+# The last version of each minor one with its release date. The Python SDK and those with a star are probed over all
+# transports, the others over streamable HTTP, or over SSE where they have only that.
 _PYTHON_SDK = """
-1.2.1:2025-01-27* 1.3.0:2025-02-20 1.4.1:2025-03-14 1.5.0:2025-03-21 1.6.0:2025-03-27 1.7.1:2025-05-02*
-1.8.0:2025-05-08 1.8.1:2025-05-12* 1.9.0:2025-05-15 1.9.3:2025-06-05* 1.9.4:2025-06-12* 1.10.1:2025-06-27
-1.11.0:2025-07-10 1.12.4:2025-08-07 1.13.1:2025-08-22* 1.14.1:2025-09-18 1.15.0:2025-09-25 1.16.0:2025-10-02
-1.17.0:2025-10-10 1.18.0:2025-10-16 1.19.0:2025-10-24 1.20.0:2025-10-30* 1.21.2:2025-11-17 1.22.0:2025-11-20
-1.23.3:2025-12-09 1.24.0:2025-12-12 1.25.0:2025-12-19 1.26.0:2026-01-24* 1.27.2:2026-05-29 1.28.1:2026-06-26
-1.29.1:2026-08-24 1.30.0:2026-09-07* 2.0.1:2026-08-26 2.1.1:2026-08-25 2.2.0:2026-09-07 2.3.0:2026-10-02*
+1.2.1:2025-01-27 1.3.0:2025-02-20 1.4.1:2025-03-14 1.5.0:2025-03-21 1.6.0:2025-03-27 1.7.1:2025-05-02
+1.8.0:2025-05-08 1.8.1:2025-05-12 1.9.0:2025-05-15 1.9.3:2025-06-05 1.9.4:2025-06-12 1.10.1:2025-06-27
+1.11.0:2025-07-10 1.12.4:2025-08-07 1.13.1:2025-08-22 1.14.1:2025-09-18 1.15.0:2025-09-25 1.16.0:2025-10-02
+1.17.0:2025-10-10 1.18.0:2025-10-16 1.19.0:2025-10-24 1.20.0:2025-10-30 1.21.2:2025-11-17 1.22.0:2025-11-20
+1.23.3:2025-12-09 1.24.0:2025-12-12 1.25.0:2025-12-19 1.26.0:2026-01-24 1.27.2:2026-05-29 1.28.1:2026-06-26
+1.29.1:2026-08-24 1.30.0:2026-09-07 2.0.1:2026-08-26 2.1.1:2026-08-25 2.2.0:2026-09-07 2.3.0:2026-10-02
 """
 _FASTMCP = """
 0.4.1:2024-12-09* 1.0:2025-04-11 2.0.0:2025-04-11 2.1.2:2025-04-14 2.2.10:2025-05-06* 2.3.0:2025-05-08
@@ -108,8 +108,8 @@ _OTHERS: tuple[tuple[str, str, str, tuple[str, ...], str, tuple[str, ...]], ...]
 
 def environments() -> Iterator[Environment]:
     """All environments, in the order of the table."""
-    for version, date, everything in _listed(_PYTHON_SDK):
-        transports = _choose(is_at_least(version, 1, 8), everything)
+    for version, date, _ in _listed(_PYTHON_SDK):
+        transports = _choose(is_at_least(version, 1, 8), everything=True)
         sdk = Environment("mcp", version, (f"mcp=={version}",), date, "python_sdk.py", transports)
         yield sdk
         if version in _MCP_WITH_NEWEST:
@@ -126,7 +126,7 @@ def environments() -> Iterator[Environment]:
                 fastmcp, requirements=(*fastmcp.requirements, *more), date=later, note=note, transports=STREAMABLE
             )
     for version, date, everything in _listed(_TYPESCRIPT_SDK):
-        transports = _choose(is_at_least(version, 1, 10), everything)
+        transports = _choose(is_at_least(version, 1, 10), everything=everything)
         package = f"@modelcontextprotocol/sdk@{version}"
         yield Environment("TypeScript SDK", version, (package,), date, "typescript_sdk.mjs", transports)
     for version, date, _ in _listed(_TYPESCRIPT_SERVER):
@@ -143,7 +143,7 @@ def is_at_least(version: str, *parts: int) -> bool:
     return tuple(map(int, version.split("."))) >= parts
 
 
-def _choose(streamable: bool, everything: bool) -> tuple[str, ...]:
+def _choose(streamable: bool, *, everything: bool) -> tuple[str, ...]:
     if everything:
         return EVERY if streamable else (SSE, STDIO)
     return (HTTP,) if streamable else (SSE,)
