@@ -34,7 +34,7 @@ from msgspec import Struct
 
 from evidence.canonical import Json, parse_json
 from evidence.json_members import array_or_empty, object_or_empty, objects_in, read_members, text_or_empty
-from evidence.kinds.exchanges import REVISIONS
+from evidence.kinds.exchanges import find_revision
 from evidence.kinds.traits import WORDS, Traits
 
 KIND: Final = "access"
@@ -52,7 +52,6 @@ HEADER: Final = "header"
 LEGACY_LAYOUT: Final = "legacy"
 
 _PASSING: Final = frozenset({408, 425, 429})
-_LETTERS: Final = {version: letter for letter, version in REVISIONS.items()}
 
 
 class AccessClass(StrEnum):
@@ -174,10 +173,9 @@ class Access(Struct, frozen=True, dict=True):
     @property
     def revision(self) -> str:
         """The letter of the newest revision in which the server opens; D, the most common, when none is known."""
-        versions = [
-            version for version in object_or_empty(self.body.get("versions")).values() if isinstance(version, str)
-        ]
-        return max((_LETTERS[version] for version in versions if version in _LETTERS), default="D")
+        versions = object_or_empty(self.body.get("versions")).items()
+        letters = (find_revision(era, version) for era, version in versions if isinstance(version, str))
+        return max(filter(None, letters), default="D")
 
     @cached_property
     def challenges(self) -> tuple[Challenge, ...]:

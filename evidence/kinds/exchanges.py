@@ -71,7 +71,7 @@ LEGACY: Final = "legacy"
 MAX_SESSION_LENGTH: Final = 1024
 """Characters of a session id up to which it is sent back."""
 
-_LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
+_INITIALIZED: Final = {version: letter for letter, version in REVISIONS.items() if letter != "E"}
 _PASSING: Final = frozenset({408, 425, 429})
 _OPENINGS: Final = frozenset(
     {"initialize", "initialize-unknown", "initialize-origin", *(f"initialize-{known}" for known in REVISIONS.values())}
@@ -85,9 +85,17 @@ _DOWN: Final = frozenset({"unreachable", "start_failed"})
 _UNASKED: Final = frozenset({"timeout", "not_collected"})
 
 
+def find_revision(era: str, version: str | None) -> str:
+    """Letter of a version in `REVISIONS`; empty for a version that the era does not have.
+
+    2026-07-28 has no `initialize` (basic/lifecycle), so a legacy connection never has that revision.
+    """
+    return "E" if era == MODERN else _INITIALIZED.get(version or "", "")
+
+
 def revision_letter(known: Listing) -> str:
-    """Letter of a listing's revision in `REVISIONS`; empty for a version that was not published."""
-    return "E" if known.era == MODERN else _LETTER.get(known.protocol_version or "", "")
+    """Letter of a listing's revision; empty for a version that its era does not have."""
+    return find_revision(known.era, known.protocol_version)
 
 
 class Connection(Struct, frozen=True, kw_only=True):
@@ -103,10 +111,8 @@ class Connection(Struct, frozen=True, kw_only=True):
 
     @property
     def revision(self) -> str:
-        """The letter of the negotiated revision, else of the offered one; empty for an unknown one."""
-        if self.era == MODERN:
-            return "E"
-        return _LETTER.get(self.negotiated, _LETTER.get(self.offered, ""))
+        """The letter of the negotiated revision, else of the offered one; empty for one that its era does not have."""
+        return find_revision(self.era, self.negotiated) or find_revision(self.era, self.offered)
 
     @property
     def is_session_unsendable(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from evidence.kinds import access as kind
+from evidence.kinds.exchanges import LEGACY, MODERN, REVISIONS
 from scoring.scopes.server_access import Access
 
 URL: Final = "https://notes.example/mcp"
@@ -47,9 +48,10 @@ def build_protected_access(
 ) -> Access:
     """A server that asks for credentials; `resource` and `issuer` are metadata documents, `revision` is a version."""
     where = {"step": step, "status": status, "detail": ""}
+    era = MODERN if revision == REVISIONS["E"] else LEGACY
     body = {
         "gate": {**where, "era": "legacy", "reason": reason},
-        "versions": {"legacy": revision} if revision else {},
+        "versions": {era: revision} if revision else {},
         "challenges": list(challenges),
         "resource_metadata": [metadata_request(document=resource)] if resource is not None else [],
         "authorization_servers": [issuer_requests(metadata_request(document=issuer, by="rfc8414"))]

@@ -130,6 +130,7 @@ def test_a_check_is_made_under_its_revisions_only(revision: str, judged: set[str
         ({"legacy": "2024-11-05"}, "A"),
         ({"legacy": "2025-11-25", "modern": "2026-07-28"}, "E"),
         ({"legacy": "1999-01-01"}, "D"),
+        ({"legacy": "2026-07-28"}, "D"),
         ({"legacy": None}, "D"),
     ],
 )

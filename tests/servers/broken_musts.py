@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.servers.conforming import HANDSHAKES, LISTS, Upright
+from tests.servers.conforming import HANDSHAKES, LISTS, MODERN, Upright
 from tests.servers.hostile import Behaviour, Call
 from tests.servers.hostile_behaviour import (
     Altered,
@@ -69,6 +69,22 @@ def agreeing(version: Callable[[Any], Any]) -> Make:
     return altered(change, OPENING)
 
 
+def opening_legacy(version: str) -> Make:
+    """A server of the legacy era that answers every offer with this version, and accepts it in the header."""
+
+    def make() -> Behaviour:
+        upright = Altered(in_result(protocolVersion=version), OPENING, Upright(modern=False))
+
+        async def behave(call: Call) -> None:
+            if call.headers.get("mcp-protocol-version") == version:
+                call.headers["mcp-protocol-version"] = HANDSHAKES[-1]
+            await upright(call)
+
+        return behave
+
+    return make
+
+
 def in_first_tool(**members: Any) -> Make:
     first, *rest = LISTS["tools/list"]["tools"]
     return altered(in_result(tools=[{**first, **members}, *rest]), LISTING)
@@ -95,6 +111,11 @@ BROKEN: Mapping[str, tuple[str, Make]] = {
         "LIFE-03",
         agreeing(lambda offered: offered if offered in HANDSHAKES else "1.0"),
     ),
+    "agrees to a version without initialize": (
+        "LIFE-03",
+        agreeing(lambda offered: offered if offered in HANDSHAKES else MODERN),
+    ),
+    "opens with a version without initialize": ("LIFE-03", opening_legacy(MODERN)),
     "opens with a version that was never published": ("LIFE-03", agreeing(lambda offered: "2025-01-01")),
     "answers an older version with a newer one": (
         "LIFE-02",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from evidence.kinds.exchanges import REVISIONS
+from evidence.kinds.exchanges import REVISIONS, Exchange
 from scoring.engine.rule import Answer, must, rule
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
 from scoring.protocol.replies import describe_reply
@@ -17,6 +17,7 @@ from scoring.text.evidence_path import clip_text
 
 _TELLING: Final = frozenset({-32602, -32022})
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_WITHOUT_INITIALIZE: Final = REVISIONS["E"]
 
 
 def _handshake(**members: Any) -> Conversation:
@@ -61,13 +62,18 @@ def _handshake(**members: Any) -> Conversation:
             }
         ),
     ),
-    good=[_handshake(result={"protocolVersion": "2025-06-18"})],
+    good=[
+        _handshake(result={"protocolVersion": "2025-06-18"}),
+        _handshake(result={"protocolVersion": "2026-07-28"}, offered="2026-07-28", revision="E"),
+    ],
     bad=[
         _handshake(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01"),
         _handshake(result={}),
         _handshake(result={"protocolVersion": "2025-01-01"}, revision="2025-01-01"),
         _handshake(result={"protocolVersion": "1.0"}, revision="1.0"),
         _handshake(result={"protocolVersion": "2099-12-31"}, revision="2099-12-31"),
+        _handshake(result={"protocolVersion": "2026-07-28"}, revision="2026-07-28"),
+        build_conversation(legacy_exchange("initialize", revision="E", result={"protocolVersion": "2026-07-28"})),
         build_conversation(
             legacy_exchange("initialize", revision="2025-01-01", result={"protocolVersion": "2025-01-01"}),
             legacy_exchange(
@@ -105,14 +111,14 @@ def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer
     """Answer an unknown version with a version that the server supports, preferably its newest.
 
     An echo of the offer, or a version that was never published, agrees to a protocol that does not exist, and an error
-    leaves the client without a version to try. Error -32602, which the specification shows as an example, is tolerated,
-    and so are error -32022, a draft, and a version that may be newer than the ones known here.
+    leaves the client without a version to try. Version 2026-07-28 has no `initialize` and cannot be agreed to by it.
+    Error -32602, which the specification shows as an example, is tolerated, and so are error -32022, a draft, and a
+    version that may be newer than the ones known here.
     """
     narrowed = only_repeatable_openings(conversation)
     for exchange in narrowed.recorded.of("initialize"):
-        version = exchange.fields.get("protocolVersion")
-        if isinstance(version, str) and _was_never_published(version):
-            yield exchange, f"{clip_text(version, 40)} was never published, a published version expected"
+        if complaint := _find_complaint(exchange):
+            yield exchange, complaint
             return
     for exchange in list_conclusive_exchanges(conversation, narrowed.recorded.of("initialize-unknown")):
         version = exchange.fields.get("protocolVersion")
@@ -126,12 +132,24 @@ def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer
             yield exchange, f"{describe_reply(exchange)}, a supported version expected"
         elif not isinstance(version, str):
             yield exchange, "protocolVersion is not a string"
-        elif version == exchange.connection.offered:
+        elif version == exchange.connection.offered not in REVISIONS.values():
             yield exchange, "the unknown version is accepted, a supported version expected"
-        elif _was_never_published(version):
-            yield exchange, f"{clip_text(version, 40)} was never published, a published version expected"
+        elif complaint := _find_complaint(exchange):
+            yield exchange, complaint
         elif version not in REVISIONS.values():
             yield Tolerated(f"{clip_text(version, 40)} answered, a published version expected", exchange)
+
+
+def _find_complaint(exchange: Exchange) -> str | None:
+    """Why the answered version cannot be agreed to by `initialize`, if it cannot."""
+    version = exchange.fields.get("protocolVersion")
+    if not isinstance(version, str):
+        return None
+    if _was_never_published(version):
+        return f"{clip_text(version, 40)} was never published, a published version expected"
+    if version == _WITHOUT_INITIALIZE != exchange.connection.offered:  # an offered version may be agreed to
+        return f"{version} has no initialize, an older version expected"
+    return None
 
 
 def _was_never_published(version: str) -> bool:

@@ -69,6 +69,9 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
             legacy_exchange("list-tools", result={"tools": [{"name": 7}]}),
         ),
         build_conversation(
+            legacy_exchange("initialize", revision="E", result={**_OPENED, "protocolVersion": "2026-07-28"})
+        ),
+        build_conversation(
             modern_exchange("discover", result={**_MODERN, "supportedVersions": ["2026-07-28"], "capabilities": {}}),
             modern_exchange("list-resources", result={**_MODERN, "resources": [{"uri": "memo://1", "name": "1"}]}),
         ),
@@ -93,6 +96,9 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     unjudged=[
         build_conversation(legacy_exchange("initialize", error={"code": -32603})),
         build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(
+            legacy_exchange("initialize-unknown", offered="1900-01-01", revision="E", result={"capabilities": []})
+        ),
     ],
 )
 def result_breaks_schema(conversation: Conversation) -> Iterator[Answer]:
@@ -114,7 +120,7 @@ def _complaint(exchange: Exchange) -> str | None:
     revision = exchange.connection.revision
     if exchange.step not in list_pages.LIST_STEPS:
         return result_schemas.find_mismatch(
-            "DiscoverResult" if revision == "E" else "InitializeResult", result, revision
+            "DiscoverResult" if exchange.step == "discover" else "InitializeResult", result, revision
         )
     member = list_pages.list_member(exchange)
     if wrong := result_schemas.find_mismatch("Page", result, revision):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evidence.kinds.exchanges import MAX_SESSION_LENGTH, Exchange, Exchanges
+from evidence.kinds.exchanges import MAX_SESSION_LENGTH, REVISIONS, Exchange, Exchanges, find_revision, revision_letter
+from evidence.kinds.listing import Listing
 
 
 def exchange(*received: Any) -> Exchange:
@@ -42,3 +43,9 @@ def test_nothing_is_concluded_about_a_session_whose_id_cannot_be_sent_back() -> 
     assert after_opening("ping", length=MAX_SESSION_LENGTH + 1, visible=True)
     assert not after_opening("ping", length=20, visible=True)
     assert not after_opening("initialize", length=20, visible=False)
+
+
+def test_a_legacy_connection_never_has_the_revision_without_initialize() -> None:
+    assert [find_revision("legacy", version) for version in REVISIONS.values()] == ["A", "B", "C", "D", ""]
+    assert revision_letter(Listing({"era": "legacy", "protocolVersion": "2026-07-28"})) == ""
+    assert revision_letter(Listing({"era": "modern", "protocolVersion": "2026-07-28"})) == "E"
