@@ -12,7 +12,8 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
                     "status": INT | null, "headers": {NAME: VALUE},
                     "form": "json" | "stream" | "lines" | "other" | "none", "utf8": BOOL, "batch": BOOL,
                     "ended": BOOL | null, "received": [RECEIVED, ...],
-                    "failure": {"reason": REASON, "detail": STRING} | null}, ...]}
+                    "failure": {"reason": REASON, "detail": STRING} | null}, ...],
+     "read": [{"connection": INT, "uri": STRING, "keys": [STRING, ...]}, ...]}
 
     RECEIVED: {"message": MESSAGE, "event": STRING, "id": BOOL}   one JSON-RPC message
             | {"text": STRING, "event": STRING, "id": BOOL}       anything else: its first 200 characters, masked, and
@@ -22,20 +23,20 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
     dossier, {"same_as": INT} in that exchange's answer, {"too_large": INT} bytes nowhere.
 
 `step` names the question (`crawler.collectors.protocol.questions.inquiries`); `redirected` is a redirect to another
-address of the same origin, where the question was asked again. When a question was repeated because its first answer
-failed transiently, only the last answer is included. Request ids are ours and the same in every run; names and tokens
-that cannot exist are random on the wire and fixed here; session ids, dates and timings are in the record's observation.
-A session id is written as `session N`, by the connection that it was assigned on, or as `another session`. `headers`
-holds those that rules use; `x-endpoint` is ours and gives the endpoint of an HTTP+SSE stream: `same-origin`,
-`other-origin` or `none`. In `sent` an `authorization` is only `configured`. `ended`: whether a stream ended, or a
-process exited, in good time after its last answer; null when that was not observed.
+address of the same origin, where the question was asked again. Of a question that was repeated after a transient
+failure, only the last answer is included. Request ids are the same in every run; names and tokens that cannot exist are
+random on the wire and fixed here; session ids, dates and timings are in the record's observation. A session id is
+written as `session N`, by its connection, or as `another session`. `headers` holds those that rules use; our
+`x-endpoint` is the endpoint of an HTTP+SSE stream: `same-origin`, `other-origin` or `none`. In `sent` an
+`authorization` is only `configured`. `ended`: whether a stream ended, or a process exited, in time after its last
+answer; null: not observed. `read` (optional): keys of `_meta` in results of `resources/read` and their `contents`, as
+in `trials`.
 
-A question that a full probe could not ask any more has the failure `not_collected`. Risky questions are missing
-altogether for a remote that is known to fall, by its version or an earlier fall (kind `falls`), and for one that fell
-in this probe. A core probe of a server that opens
-unchanged keeps the results of the last full probe, for at most 14 days: `depth` is then `full`, and the observation
-states its time (`full_at`) and the record (`carried_from`). A re-test repeats some questions and states `full_due`: the
-next probe is a full one.
+A question that a full probe could no longer ask has the failure `not_collected`. Risky questions are missing for a
+remote that fell in this probe, or is known to fall by its version or an earlier fall (kind `falls`). A core probe of a
+server that opens unchanged keeps the results of the last full probe, for at most 14 days: `depth` is then `full`, and
+the observation states its time (`full_at`) and the record (`carried_from`). A re-test repeats some questions and states
+`full_due`: the next probe is a full one.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, strings_in, text_or_empty
 from evidence.kinds.listing import UNDEFINED, Listing, Undefined
 from evidence.kinds.traits import WORDS, Traits
 
@@ -257,6 +258,19 @@ class Exchange(Struct, frozen=True, kw_only=True, dict=True):
         return self.answer.missing if self.answer else ""
 
 
+class ReadResult(Struct, frozen=True):
+    """One result of `resources/read`: the keys of `_meta` in it and in its contents."""
+
+    connection: Connection
+    uri: str
+    keys: tuple[str, ...]
+
+    @property
+    def at(self) -> str:
+        """The path of the question, such as `exchanges/legacy/read-resource`."""
+        return f"exchanges/{self.connection.era}/read-resource"
+
+
 class Exchanges(Struct, frozen=True, dict=True):
     """Typed, tolerant view of an exchanges body."""
 
@@ -264,6 +278,7 @@ class Exchanges(Struct, frozen=True, dict=True):
     target: Mapping[str, Json]
     connections: tuple[Connection, ...]
     exchanges: tuple[Exchange, ...]
+    read: tuple[ReadResult, ...] = ()
 
     @staticmethod
     def parse(body: bytes, listing: Listing | None = None) -> Exchanges:
@@ -275,8 +290,13 @@ class Exchanges(Struct, frozen=True, dict=True):
             at = raw.get("connection")
             if isinstance(at, int) and 0 <= at < len(connections):
                 found.append(_exchange(raw, len(found), connections[at], _Results(found, listing)))
+        read = (_read_result(object_or_empty(raw), connections) for raw in array_or_empty(members.get("read")))
         return Exchanges(
-            text_or_empty(members.get("depth")), object_or_empty(members.get("target")), connections, tuple(found)
+            text_or_empty(members.get("depth")),
+            object_or_empty(members.get("target")),
+            connections,
+            tuple(found),
+            tuple(one for one in read if one is not None),
         )
 
     @property
@@ -361,6 +381,13 @@ def _received(raw: Mapping[str, Json], results: _Results) -> Received:
     if result is not UNDEFINED and isinstance(message, Mapping):
         message = {**message, "result": result}
     return Received(message, "", text_or_empty(raw.get("event")), raw.get("id") is True, missing)
+
+
+def _read_result(raw: Mapping[str, Json], connections: Sequence[Connection]) -> ReadResult | None:
+    at = raw.get("connection")
+    if not isinstance(at, int) or not 0 <= at < len(connections):
+        return None
+    return ReadResult(connections[at], text_or_empty(raw.get("uri")), tuple(strings_in(raw.get("keys"))))
 
 
 def _headers(value: Json) -> Mapping[str, str]:

@@ -23,10 +23,14 @@ def build_conversation(
     depth: str = "full",
     listing: Mapping[str, Any] | None = None,
     target: Mapping[str, Json] | None = None,
+    read: Sequence[Json] = (),
 ) -> Conversation:
-    """A conversation of exchanges made by the `*_exchange` functions; `listing` is a listing body."""
+    """A conversation of exchanges made by the `*_exchange` functions; `listing` is a listing body.
+
+    `read` are rows of that member of the body.
+    """
     known = Listing(json.loads(json.dumps(listing))) if listing is not None else None
-    recorded = cast("Exchanges", _UnparsedExchanges(exchanges, depth, known, target or {}))
+    recorded = cast("Exchanges", _UnparsedExchanges(exchanges, depth, known, {"target": target or {}, "read": read}))
     return Conversation(at="exchanges", recorded=recorded, listing=known)
 
 
@@ -34,14 +38,14 @@ class _UnparsedExchanges:
     """Exchanges that are parsed when they are first read: most processes use no example."""
 
     def __init__(
-        self, exchanges: Sequence[dict[str, Any]], depth: str, listing: Listing | None, target: Mapping[str, Json]
+        self, exchanges: Sequence[dict[str, Any]], depth: str, listing: Listing | None, members: Mapping[str, Any]
     ) -> None:
-        self._unparsed = (exchanges, depth, listing, target)
+        self._unparsed = (exchanges, depth, listing, members)
 
     @cached_property
     def _parsed(self) -> Exchanges:
-        exchanges, depth, listing, target = self._unparsed
-        body = build_exchanges_body(*exchanges, depth=depth) | {"target": dict(target)}
+        exchanges, depth, listing, members = self._unparsed
+        body = build_exchanges_body(*exchanges, depth=depth) | dict(members)
         return Exchanges.parse(json.dumps(body).encode(), listing)
 
     def __getattr__(self, name: str) -> Any:

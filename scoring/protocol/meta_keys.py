@@ -17,6 +17,9 @@ _OWNERS: Final = frozenset({"modelcontextprotocol", "mcp"})
 _OFFICIAL: Final = "io.modelcontextprotocol"
 """The prefix of the specification itself, of its extensions and of its registry."""
 
+REVISIONS: Final = "CDE"
+"""The revisions (letters) that define the grammar of keys."""
+
 _REVISION_BY_LABEL: Final = "C"
 """The revision that reserves a prefix when any label but the last is one of the owners."""
 

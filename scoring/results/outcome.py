@@ -11,6 +11,7 @@ from msgspec.structs import force_setattr
 
 from evidence.kinds.exchanges import Exchange
 from evidence.model import describe_reason
+from scoring.scopes.base import Scope
 
 
 class Severity(StrEnum):
@@ -63,7 +64,7 @@ class Tolerated(Struct, frozen=True):
     """An answer of a rule that is shown and costs no points, about an exchange or a part of the thing judged."""
 
     message: str
-    at: str | Exchange = ""
+    at: str | Scope | Exchange = ""
 
 
 class PartialFailure(Struct, frozen=True):

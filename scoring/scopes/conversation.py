@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from evidence.canonical import Json
 from evidence.kinds import exchanges
-from evidence.kinds.exchanges import LEGACY, MODERN, REVISIONS, Exchange, Exchanges
+from evidence.kinds.exchanges import LEGACY, MODERN, REVISIONS, Exchange, Exchanges, ReadResult
 from evidence.kinds.listing import Listing
 from scoring.results.outcome import Inapplicable, Undecided
 from scoring.scopes.base import Scope
@@ -57,13 +57,22 @@ class Conversation(Scope, frozen=True, kw_only=True, dict=True):
 
         A server of HTTP+SSE that refuses the POST of streamable HTTP opens in its era, but not over that transport.
         """
+        return tuple(one for one in self.recorded.exchanges if one.connection.index in self._in_force)
+
+    @property
+    def read_results(self) -> tuple[ReadResult, ...]:
+        """The results of `resources/read` under the revisions."""
+        return tuple(one for one in self.recorded.read if one.connection.index in self._in_force)
+
+    @cached_property
+    def _in_force(self) -> frozenset[int]:
+        """The indexes of the connections under the revisions."""
         opened = {(one.transport, one.era) for one in self.recorded.connections if one.opened}
-        in_force = {
+        return frozenset(
             one.index
             for one in self.recorded.connections
             if (one.transport, one.era) in opened and one.revision and one.revision in self.revisions
-        }
-        return tuple(exchange for exchange in self.recorded.exchanges if exchange.connection.index in in_force)
+        )
 
     @property
     def over_http(self) -> tuple[Exchange, ...]:

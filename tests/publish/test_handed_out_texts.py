@@ -85,6 +85,15 @@ def test_an_answer_that_another_question_had_too_stays() -> None:
     assert called.fields["structuredContent"] == {SECRET: 1234567}
 
 
+def test_the_keys_of_meta_in_read_resources_stay() -> None:
+    called = legacy_exchange("call-nonexistent", sent=ask("call", 1), result={"content": [{"text": SECRET}]})
+    row: dict[str, Any] = {"connection": 0, "uri": "note://1", "keys": ["cost"]}
+    public = remove_handed_out_texts(json.dumps({**build_exchanges_body(called), "read": [row]}).encode())
+
+    assert SECRET.encode() not in public
+    assert [one.keys for one in Exchanges.parse(public).read] == [("cost",)]
+
+
 def test_stray_lines_of_a_process_are_no_answer() -> None:
     body = build_exchanges_body(
         stdio_exchange("call-nonexistent", sent=ask("call", 1), received=[{"text": "starting"}])

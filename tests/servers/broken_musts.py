@@ -28,6 +28,8 @@ Make = Callable[[], Behaviour]
 _READS: When = lambda call: (asked(call).get("params") or {}).get("name") == "get_note"  # noqa: E731
 LEGACY = not_(modern)
 TEXT = {"type": "text", "text": "A note."}
+NOTE = {"uri": "note://welcome", "text": "A note."}
+_READS_NOTE: When = lambda call: (asked(call).get("params") or {}).get("uri") == NOTE["uri"]  # noqa: E731
 
 
 def altered(change: Change, when: When) -> Make:
@@ -42,6 +44,11 @@ def answering(**members: Any) -> Make:
 def legacy_answering(**members: Any) -> Make:
     change = in_result(**members)
     return lambda: Altered(change, both(method("tools/call"), _READS), Upright(modern=False))
+
+
+def reading(**members: Any) -> Make:
+    """The listed resource can be read, and its result has these members."""
+    return lambda: Twist(both(method("resources/read"), _READS_NOTE), result({"resultType": "complete", **members}))
 
 
 def blind_to(*names: str, inner: Callable[[], Upright] = Upright) -> Make:
@@ -103,6 +110,13 @@ BROKEN: Mapping[str, tuple[str, Make]] = {
     "structured content alone": ("CALL-01", answering(content=..., structuredContent={})),
     "isError that is a text": ("CALL-01", answering(isError="false")),
     "a key of _meta in a result of a tool": ("CALL-01", answering(_meta={"$cost": 1})),
+    "a key of _meta in a content block": ("CALL-01", answering(content=[TEXT, {**TEXT, "_meta": {"_cost": 1}}])),
+    "a key of _meta in an embedded resource": (
+        "CALL-01",
+        answering(content=[{"type": "resource", "resource": {**NOTE, "_meta": {"$cost": 1}}}]),
+    ),
+    "a key of _meta in the result of a read": ("META-04", reading(contents=[NOTE], _meta={"@cost": 1})),
+    "a key of _meta in the contents of a read": ("META-04", reading(contents=[NOTE, {**NOTE, "_meta": {"@cost": 1}}])),
     "a key of _meta that begins with an underscore": ("META-04", in_first_tool(_meta={"_cost": 1})),
     "a key of _meta with a space": ("META-04", altered(in_result(_meta={"the cost": 1}), both(LEGACY, LISTING))),
     "a prefix of _meta that begins with a digit": ("META-04", in_first_tool(_meta={"1st.example/cost": 1})),

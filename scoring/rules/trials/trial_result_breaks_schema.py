@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from evidence.canonical import Json
+from evidence.json_members import object_or_empty, objects_in
 from evidence.kinds.trials import TrialOutcome
 from scoring.engine.rule import must, rule
 from scoring.engine.snippet import Language, write_snippet
@@ -46,6 +47,8 @@ _LINK: Final = {"type": "resource_link", "uri": "", "name": ""}
         build_answered_trial({"content": [_TEXT], "structuredContent": [], "resultType": "complete"}, revision="E"),
         build_answered_trial({"content": [{"type": "resource", "resource": {"uri": "", "blob": ""}}]}, revision="A"),
         build_answered_trial({"content": [_TEXT], "_meta": {"com.example/cost": None}}),
+        build_answered_trial({"content": [{**_TEXT, "_meta": {"com.example/cost": None}}]}),
+        build_answered_trial({"content": [{**_TEXT, "_meta": {"_cost": None}}]}, revision="B"),
     ],
     bad=[
         build_answered_trial({"content": ""}, "malformed"),
@@ -59,6 +62,10 @@ _LINK: Final = {"type": "resource_link", "uri": "", "name": ""}
         build_answered_trial({"content": [_TEXT]}, revision="E"),
         build_answered_trial({"content": [_TEXT], "isError": ""}),
         build_answered_trial({"content": [_TEXT], "_meta": {"_cost": None}}),
+        build_answered_trial({"content": [_TEXT, {**_LINK, "_meta": {"_cost": None}}]}),
+        build_answered_trial(
+            {"content": [{"type": "resource", "resource": {"uri": "", "text": "", "_meta": {"$cost": None}}}]}
+        ),
         build_answered_trial([], "malformed"),
     ],
     unjudged=[
@@ -95,5 +102,17 @@ def _find_complaint(form: Json, revision: str) -> str | None:
             return f"{complaint} in a content block{f' of type {kind}' if isinstance(kind, str) else ''}"
     if complaint := result_schemas.find_mismatch("CallToolResult", form, revision):
         return complaint
-    malformed = next(meta_keys.list_malformed_keys(fields.get("_meta")), None) if revision in "CDE" else None
-    return f"{malformed} is not a valid key of _meta" if malformed is not None else None
+    if revision in meta_keys.REVISIONS:
+        for meta, where in _list_meta(fields):
+            if (malformed := next(meta_keys.list_malformed_keys(meta), None)) is not None:
+                return f"{malformed} is not a valid key of _meta{where}"
+    return None
+
+
+def _list_meta(fields: Mapping[str, Json]) -> Iterator[tuple[Json, str]]:
+    """Every `_meta` for which the schema gives a place in a result of a tool, and the words for the place."""
+    yield fields.get("_meta"), ""
+    for block in objects_in(fields.get("content")):
+        yield block.get("_meta"), " in a content block"
+        if block.get("type") == "resource":
+            yield object_or_empty(block.get("resource")).get("_meta"), " in an embedded resource"

@@ -49,3 +49,11 @@ def test_a_legacy_connection_never_has_the_revision_without_initialize() -> None
     assert [find_revision("legacy", version) for version in REVISIONS.values()] == ["A", "B", "C", "D", ""]
     assert revision_letter(Listing({"era": "legacy", "protocolVersion": "2026-07-28"})) == ""
     assert revision_letter(Listing({"era": "modern", "protocolVersion": "2026-07-28"})) == "E"
+
+
+def test_rows_of_read_resources_are_viewed_when_their_connection_is_known() -> None:
+    connection = {"transport": "stdio", "era": "legacy", "opened": True}
+    rows = [{"connection": 0, "uri": "a://b", "keys": ["x", 7]}, {"connection": 1}, {"connection": "0"}, None]
+    seen = Exchanges.parse(json.dumps({"connections": [connection], "read": rows}).encode())
+
+    assert [(one.at, one.uri, one.keys) for one in seen.read] == [("exchanges/legacy/read-resource", "a://b", ("x",))]

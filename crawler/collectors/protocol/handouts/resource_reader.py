@@ -11,10 +11,11 @@ from msgspec import Struct
 from crawler.collectors.protocol.handouts.handouts_body import bounded_texts, read_resource_texts
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
 from crawler.collectors.protocol.session.dialogue import Dialogue
+from crawler.collectors.protocol.trials.result_forms import list_meta_keys
 from crawler.mcp.channel import Era
 from crawler.mcp.transcript import TOO_MANY_REQUESTS, Reply
 from evidence.canonical import Json, NotJson, parse_json
-from evidence.json_members import array_or_empty, object_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, objects_in
 from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES
 
 METHOD: Final = "resources/read"
@@ -32,6 +33,13 @@ class WantedResource(Struct, frozen=True):
     uri: str
 
 
+class ReadResources(Struct, frozen=True):
+    """What was read: the rows of the handouts, and the rows of `read` (evidence/kinds/exchanges.py)."""
+
+    handouts: list[dict[str, Json]]
+    meta_keys: list[dict[str, Json]]
+
+
 def choose_resources(pages: Iterable[bytes]) -> tuple[Sequence[WantedResource], int]:
     """The resources to read, in the order of the list, and how many are left out. Declared texts go first.
 
@@ -44,24 +52,33 @@ def choose_resources(pages: Iterable[bytes]) -> tuple[Sequence[WantedResource], 
     return picked, len(listed) - len(picked)
 
 
-async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedResource]) -> list[dict[str, Json]]:
-    """One row per requested resource; the first request without an answer ends the reading.
+async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedResource]) -> ReadResources:
+    """One handout per requested resource; the first request without an answer ends the reading.
 
     Like calls of tools these requests have a bound of their own, so that a full probe asks as many questions as before.
     """
     tick = asyncio.get_running_loop().time
     ends = tick() + _TOTAL_SECONDS
-    rows: list[dict[str, Json]] = []
+    read = ReadResources([], [])
     for one in wanted:
         if tick() >= ends:
             break
         since = len(dialogue.transcript.exchanges)
         reply = await dialogue.turn_page(METHOD, {"uri": one.uri}, era, seconds=_SECONDS)
         dialogue.transcript.forget(since)
-        rows.append({"uri": one.uri, "index": one.index, **_read(reply)})
+        read.handouts.append({"uri": one.uri, "index": one.index, **_read(reply)})
+        if keys := _list_meta_keys(reply):
+            read.meta_keys.append({"connection": dialogue.link(era), "uri": one.uri, "keys": keys})
         if reply.answer is None or reply.status == TOO_MANY_REQUESTS:
             break
-    return rows
+    return read
+
+
+def _list_meta_keys(reply: Reply) -> list[Json]:
+    """The keys of `_meta` in a result and in each of its contents."""
+    result = object_or_empty(reply.result.value if reply.result else None)
+    parts = (result, *objects_in(result.get("contents")))
+    return [*list_meta_keys(*(part.get("_meta") for part in parts))]
 
 
 def _read(reply: Reply) -> dict[str, Json]:

@@ -136,6 +136,7 @@ class Probe:
         self.transcript = Transcript(on_exchange=dependencies.on_exchange)
         self.notes: dict[str, Json] = {}
         self.lists: Mapping[str, ListResult] = {}
+        self.read_meta_keys: Sequence[Mapping[str, Json]] = ()
         self.dialogues: list[Dialogue] = []
         self.access: Finding | None = None
         self.trials: Finding | None = None
@@ -244,10 +245,12 @@ class Probe:
             return Absent(Reason.NOT_COLLECTED, self.restraint), {}
         listed = self.lists["resources"].pages if "resources" in self.lists else []
         wanted, unread = resource_reader.choose_resources(listed)
-        rows = await resource_reader.read_resources(opened.dialogue, opened.era, wanted)
+        read = await resource_reader.read_resources(opened.dialogue, opened.era, wanted)
+        self.read_meta_keys = read.meta_keys
         tried = self.trials[0] if self.trials else None
         untried = tried.reason.value if isinstance(tried, Absent) else ""
-        return handouts_body(rows, handed_out, unread=unread + len(wanted) - len(rows), untried=untried), {}
+        left = unread + len(wanted) - len(read.handouts)
+        return handouts_body(read.handouts, handed_out, unread=left, untried=untried), {}
 
     def result(self, target: Target, content: Observed | Absent) -> ProbeResult:
         summary = self.transcript.summary()
@@ -276,7 +279,9 @@ class Probe:
     def _exchanges(self, target: Target) -> Finding | None:
         if not any(link.opened for link in self.transcript.links):
             return None
-        body = exchanges_body.exchanges_body(target, self.options.depth, self.transcript, self.lists, self.names)
+        body = exchanges_body.exchanges_body(
+            target, self.options.depth, self.transcript, self.lists, self.names, read=self.read_meta_keys
+        )
         note: dict[str, Json] = {"requests": len(self.transcript.exchanges)}
         if self.options.is_full:
             note["full_at"] = self.clock().isoformat()

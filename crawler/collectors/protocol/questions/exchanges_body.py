@@ -36,10 +36,13 @@ def exchanges_body(
     transcript: Transcript,
     lists: Mapping[str, ListResult],
     names: RandomNames | None = None,
+    *,
+    read: Sequence[Mapping[str, Json]] = (),
 ) -> bytes:
     """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same probe.
 
-    `names` are those that were sent; the body holds the fixed ones.
+    `read` are the rows of that member, which comes last: a full body begins with a core body. `names` are those that
+    were sent; the body holds the fixed ones.
     """
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
     writer, links = _Writer(transcript, lists, names, find_equal=depth == FULL), transcript.links
@@ -49,6 +52,7 @@ def exchanges_body(
             "depth": depth,
             "connections": [_link(links, at, names) for at in range(len(links))],
             "exchanges": [writer.row(index, row) for index, row in enumerate(transcript.rows)],
+            **({"read": read} if read else {}),
         }
     )
 

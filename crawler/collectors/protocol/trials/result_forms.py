@@ -64,12 +64,17 @@ def _distinct(parts: Iterable[Json]) -> list[Json]:
     return [known[text] for text in sorted(known)]
 
 
+def list_meta_keys(*metas: Json) -> list[str]:
+    """The distinct keys of some `_meta`, at most 16, with each number as 0.
+
+    A key of more than 80 characters, or with a secret, is left out. A `_meta` that is not an object has no keys.
+    """
+    kept = (key for meta in metas if isinstance(meta, Mapping) for key in meta if len(key) <= _MAX_KEY)
+    return sorted({_DIGITS.sub("0", key) for key in kept if mask_secrets(key) == key})[:_MAX_PARTS]
+
+
 def _keys_of(meta: Json) -> Json:
-    """The keys of `_meta` without digits; a long key, or one with a secret, is left out."""
-    if not isinstance(meta, Mapping):
-        return _type_of(meta)
-    kept = (key for key in meta if len(key) <= _MAX_KEY and mask_secrets(key) == key)
-    return dict.fromkeys(sorted({_DIGITS.sub("0", key) for key in kept})[:_MAX_PARTS])
+    return dict.fromkeys(list_meta_keys(meta)) if isinstance(meta, Mapping) else _type_of(meta)
 
 
 def _number(value: float) -> int | float:

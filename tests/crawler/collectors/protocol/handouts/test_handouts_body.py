@@ -11,7 +11,8 @@ import pytest
 from crawler.collectors.protocol.handouts.handouts_body import bounded_texts, tool_result_row
 from crawler.collectors.protocol.handouts.resource_reader import choose_resources
 from evidence.derive.secret_scrubbing import scrub_text
-from evidence.kinds import handouts
+from evidence.kinds import exchanges, handouts
+from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES, MAX_RESULT_BYTES, Handouts
 from evidence.model import Absent, Observed, Reason, Record
 from tests.crawler.collectors.launching import PipeLauncher, module
@@ -56,6 +57,38 @@ def test_a_full_probe_reads_resources_and_keeps_results(modern: bool) -> None:
     assert (seen.resources[2].text, seen.resources[2].binary) == ("", 1)
     assert [(each.name, ORDER in each.text) for each in seen.results] == [("get_note", True)]
     assert (seen.unread, seen.untried) == (0, "")
+
+
+META = [{"uri": "note://a", "text": "A secret note.", "_meta": {"@cost 7": "A secret value.", KEY: 1, "x" * 81: 1}}]
+
+
+def read_meta_keys(records: dict[str, Record]) -> list[tuple[str, str, tuple[str, ...]]]:
+    content = records[exchanges.KIND].content
+    assert isinstance(content, Observed), content
+    assert b"A secret" not in content.body
+    assert KEY.encode() not in content.body
+    return [(one.connection.era, one.uri, one.keys) for one in Exchanges.parse(content.body).read]
+
+
+def test_of_the_meta_of_read_resources_only_keys_are_public() -> None:
+    read = read_meta_keys(probe_server(Poisoned(modern=False, contents=META)))
+
+    assert read == [("legacy", f"note://{name}", ("@cost 0",)) for name in ("welcome", "gone", "picture")]
+    assert read_meta_keys(probe_server(Poisoned(modern=False))) == []
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_core_probe_keeps_the_keys_that_the_last_full_one_read(changed: bool) -> None:
+    async def twice() -> list[dict[str, Record]]:
+        server = Poisoned(contents=META)
+        async with serving(server) as url:
+            full = await records_of(collector(depth="full"), remote(url))
+            server.more = int(changed)
+            return [full, await records_of(collector(depth="core"), remote(url), earlier=full)]
+
+    full, core = asyncio.run(twice())
+    assert (core[exchanges.KIND].content == full[exchanges.KIND].content) is not changed
+    assert read_meta_keys(core) == read_meta_keys(full) != []
 
 
 def test_a_core_probe_reads_nothing() -> None:
