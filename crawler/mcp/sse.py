@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import structs
@@ -29,7 +29,7 @@ class SseChannel:
     transport: Final = TargetType.SSE.value
 
     def __init__(self, post: JsonRpcPost) -> None:
-        self._post = post
+        self.post = post
         self._number = 0
         self._answered = 0.0  # the event loop's time at which the answer to the last request arrived
         self._stream: Response | None = None
@@ -52,23 +52,23 @@ class SseChannel:
         One redirect (307, 308, same origin) is followed, such as the one that adds a slash.
         """
         reply = await self._get_stream()
-        if self._post.follow_redirect(reply):
+        if self.post.follow_redirect(reply):
             await self.close()
             reply = await self._get_stream()
         return reply
 
     async def _get_stream(self) -> Reply:
-        began = self._post.now()
+        began = self.post.now()
         failure: WireFailure | None = None
-        limits = self._post.http_session.engine.limits
+        limits = self.post.http_session.engine.limits
         try:
             # Silence is normal on this stream, so only the time of the session bounds it.
-            total = self._post.http_session.seconds or limits.total
+            total = self.post.http_session.seconds or limits.total
             stream_limits = structs.replace(limits, between_bytes=total, total=total)
-            request = Request("GET", self._post.url, (*self._post.sent_headers(), *_ACCEPT), b"", stream_limits)
-            async with self._post.host_slot():
-                began = self._post.now()  # the wait for the rate limit is not the server's time
-                self._stream = await self._post.http_session.open(request)
+            request = Request("GET", self.post.url, (*self.post.sent_headers(), *_ACCEPT), b"", stream_limits)
+            async with self.post.host_slot():
+                began = self.post.now()  # the wait for the rate limit is not the server's time
+                self._stream = await self.post.http_session.open(request)
             self._answered = self._stream.arrived
             await self._read_endpoint(self._stream, limits.first_byte)
         except WireFailure as error:
@@ -87,17 +87,19 @@ class SseChannel:
         self._number += 1
         return await self.send_raw(method, jsonrpc.encode_request(self._number, method, params), seconds=seconds)
 
-    async def send_raw(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
+    async def send_raw(
+        self, label: str, body: bytes, headers: Sequence[tuple[str, str]] = CONTENT, *, seconds: float | None = None
+    ) -> Reply:
         """POST an encoded request; its response arrives on the stream or in the response to the POST."""
         number = self._number
-        accepted = await self._post.send("POST", label, body, CONTENT, number=number, strict=False)
+        accepted = await self.post.send("POST", label, body, headers, number=number, strict=False)
         began = accepted.exchange.began
         if accepted.failure or accepted.answer or (accepted.status or 0) >= 300:
             return accepted
         failure: WireFailure | None = None
         answer: jsonrpc.RpcAnswer | None = None
         try:
-            answer = await self._await_answer(number, seconds or self._post.http_session.engine.limits.first_byte)
+            answer = await self._await_answer(number, seconds or self.post.http_session.engine.limits.first_byte)
         except WireFailure as error:
             failure = await self._attribute(error)
         return Reply(self._record(label, body, began, failure, accepted.exchange), answer)
@@ -107,7 +109,7 @@ class SseChannel:
         return self._number
 
     async def send_notification(self, method: str) -> None:
-        await self._post.send("POST", method, jsonrpc.encode_notification(method), CONTENT)
+        await self.post.send("POST", method, jsonrpc.encode_notification(method), CONTENT)
 
     async def close(self) -> None:
         """Close the stream, which ends the session."""
@@ -133,17 +135,17 @@ class SseChannel:
         self._answered = event.at
         self._pieces.append(Piece(text="", event=event.name, has_id=event.has_id))
         try:
-            endpoint = self._post.url.join(event.data.decode("utf-8", "replace").strip())
+            endpoint = self.post.url.join(event.data.decode("utf-8", "replace").strip())
         except InvalidTarget as error:
             raise Malformed("the stream names no valid endpoint") from error
-        self._endpoint = "same-origin" if endpoint.origin == self._post.url.origin else "other-origin"
-        if endpoint.origin != self._post.url.origin:
+        self._endpoint = "same-origin" if endpoint.origin == self.post.url.origin else "other-origin"
+        if endpoint.origin != self.post.url.origin:
             raise Malformed("the stream names an endpoint on another origin")
-        self._post.url = endpoint
+        self.post.url = endpoint
         self._number = 1  # ids start at 2, so that a wrong id 1 is noticed
 
     async def _attribute(self, failure: WireFailure) -> WireFailure:
-        await self._post.http_session.attribute_failure(failure, self._post.url.origin.host)
+        await self.post.http_session.attribute_failure(failure, self.post.url.origin.host)
         return failure
 
     async def _await_answer(self, number: int, seconds: float) -> jsonrpc.RpcAnswer:
@@ -175,7 +177,7 @@ class SseChannel:
     def _opening(self, began: float) -> Exchange:
         """The exchange of the GET; the header `x-endpoint`, which we add, tells whose origin the endpoint has."""
         head = self._stream.head if self._stream else None
-        headers = select_kept_headers(self._post.redaction.clean_headers(head.headers)) if head else ()
+        headers = select_kept_headers(self.post.redaction.clean_headers(head.headers)) if head else ()
         return Exchange(
             transport=self.transport,
             method="GET",
@@ -198,7 +200,7 @@ class SseChannel:
             method=method,
             request=body,
             began=began,
-            seconds=max(0.0, self._post.at(self._answered) - began) if failure is None else self._post.now() - began,
+            seconds=max(0.0, self.post.at(self._answered) - began) if failure is None else self.post.now() - began,
             body=received,
             form=AnswerForm.STREAM if self._pieces else request_exchange.form,
             utf8=is_utf8(received),
@@ -206,7 +208,7 @@ class SseChannel:
             failure=failure,
         )
         self._received, self._pieces = [], []
-        self._post.transcript.add(exchange)
+        self.post.transcript.add(exchange)
         return exchange
 
 

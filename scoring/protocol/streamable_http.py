@@ -1,4 +1,4 @@
-"""Selects exchanges over streamable HTTP, exchanges that the status decides, and attempts to open connections."""
+"""Selects exchanges over one HTTP transport, exchanges that the status decides, and attempts to open connections."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scoring.results.outcome import Inapplicable, Undecided
 from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
 
 STREAMABLE: Final = "streamable-http"
+SSE: Final = "sse"
 
 _GATES: Final = frozenset({401, 402, 407})
 
@@ -20,6 +21,17 @@ def only_streamable_http(conversation: Conversation) -> Conversation:
     if not narrowed.exchanges:
         raise Inapplicable("not over streamable HTTP")
     return narrowed
+
+
+def only_opened_http(conversation: Conversation) -> Conversation:
+    """The conversation over HTTP+SSE where the server opened there, else over streamable HTTP; may raise Inapplicable.
+
+    HTTP+SSE is defined by revision 2024-11-05 and judged whatever revision was agreed, streamable HTTP from 2025-03-26.
+    """
+    over_sse = conversation.over_transport(SSE)
+    if over_sse.exchanges:
+        return over_sse
+    return only_streamable_http(conversation.under_revisions(conversation.revisions.replace("A", "")))
 
 
 def only_repeatable_openings(conversation: Conversation) -> Conversation:

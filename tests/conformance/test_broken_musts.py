@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed, look, prober
 from tests.crawler.collectors.protocol.probing import remote
 from tests.servers.broken_musts import BROKEN, Make
-from tests.servers.conforming import Upright
+from tests.servers.conforming import LISTS, Upright
 from tests.servers.hostile import Behaviour, Call, serving
 from tests.servers.hostile_behaviour import says
 
@@ -49,20 +50,71 @@ def test_a_server_that_refuses_every_origin_does_not_pass_and_one_that_reads_no_
 
     upright = Upright()
     strict: Make = lambda: without_origins  # noqa: E731
-    found = asyncio.run(probe_all({"upright": Upright, "strict": strict, "hostless": anywhere}))
+    servers: Mapping[str, Make] = {"upright": Upright, "strict": strict, "hostless": anywhere, "half": half_guarded}
+    found = asyncio.run(probe_all(servers))
 
     verdicts = {name: probed.verdicts() for name, probed in found.items()}
     assert {name: verdict["HTTP-03"].verdict for name, verdict in verdicts.items()} == {
         "upright": Verdict.PASS,
         "strict": Verdict.WARN,
         "hostless": Verdict.PASS,
+        "half": Verdict.WARN,
     }
     assert {name: verdict["HTTP-14"].verdict for name, verdict in verdicts.items()} == {
         "upright": Verdict.PASS,
         "strict": Verdict.PASS,
         "hostless": Verdict.WARN,
+        "half": Verdict.WARN,
     }
     assert not any(probed.failed() for probed in found.values())
+
+
+def half_guarded() -> Behaviour:
+    """A server of both eras whose legacy side reads no host name and refuses every origin."""
+    upright = Upright()
+
+    async def behave(call: Call) -> None:
+        if call.method == "initialize" and "origin" in call.headers:
+            await call.reply(403)
+            return
+        if call.method == "initialize":
+            call.headers["host"] = "127.0.0.1:80"
+        await upright(call)
+
+    return behave
+
+
+def test_every_list_that_pages_is_asked_for_an_invented_cursor() -> None:
+    found = asyncio.run(probe_all({"both refuse": paging(), "prompts ignore it": paging("prompts/list")}))
+
+    results = {name: probed.verdicts()["PAGE-01"] for name, probed in found.items()}
+    assert results["both refuse"].verdict is Verdict.PASS
+    assert results["prompts ignore it"].verdict is Verdict.WARN
+    [finding] = results["prompts ignore it"].findings
+    assert finding.at == "exchanges/legacy/cursor-invented-prompts"
+
+
+def paging(*ignoring: str) -> Make:
+    """A server of the legacy era whose tools and prompts come on two pages; `ignoring` lists ignore unknown cursors."""
+
+    def make() -> Behaviour:
+        upright = Upright(modern=False)
+
+        async def behave(call: Call) -> None:
+            if call.method not in {"tools/list", "prompts/list"}:
+                await upright(call)
+                return
+            cursor = call.message.get("params", {}).get("cursor")
+            answer: dict[str, Any] = {"result": {call.method.partition("/")[0]: []}}
+            if cursor is None:
+                answer = {"result": {**LISTS[call.method], "nextCursor": "second"}}
+            elif cursor != "second" and call.method not in ignoring:
+                answer = {"error": {"code": -32602, "message": "Unknown cursor"}}
+            await upright.send(call, {"jsonrpc": "2.0", "id": call.message["id"], **answer})
+
+        return behave
+
+    return make
 
 
 def anywhere() -> Behaviour:

@@ -41,7 +41,7 @@ PASSES: Mapping[tuple[str, str], int] = {
     ("streamable-http", "dual"): 75,
     ("streamable-http", "legacy"): 50,
     ("streamable-http", "modern"): 62,
-    ("sse", "dual"): 32,
+    ("sse", "dual"): 34,
     ("stdio", "dual"): 50,
     ("stdio", "legacy"): 34,
     ("stdio", "modern"): 46,

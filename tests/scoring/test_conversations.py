@@ -26,6 +26,7 @@ MUSTS = [check for check in CHECKS if check.requirement.level is Level.MUST]
 LISTS = ["list-tools", "list-resources", "list-resourceTemplates", "list-prompts"]
 BOTH = [
     *("unknown-method", "call-nonexistent", "read-nonexistent", "prompt-nonexistent", "malformed", "cursor-invented"),
+    "cursor-invented-prompts",
     *("list-tools-undeclared", "list-resources-undeclared", "list-prompts-undeclared", "redirected"),
 ]
 MODERN_STEPS = [
@@ -41,6 +42,7 @@ LEGACY_STEPS = [
     *("initialize-2024-11-05", "initialize-2025-03-26", "initialize-2025-06-18", "initialize-unknown"),
     "initialize-origin",
     "initialize-host",
+    *("post-host", "post-origin-own", "post-origin"),
 ]
 STDIO_STEPS = ["initialize", "initialized", "ping", "discover", "close", *LISTS, *BOTH]
 EVERYWHERE = [

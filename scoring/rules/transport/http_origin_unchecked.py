@@ -9,11 +9,11 @@ from evidence.kinds.exchanges import LEGACY, Exchange
 from scoring.engine.rule import Answer, must, rule
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
 from scoring.protocol.replies import describe_reply
-from scoring.protocol.streamable_http import is_redirect, list_decided_exchanges, only_streamable_http
-from scoring.results.outcome import Severity, Tolerated
+from scoring.protocol.streamable_http import SSE, is_redirect, list_decided_exchanges, only_opened_http
+from scoring.results.outcome import Severity, Tolerated, Undecided
 from scoring.scopes.conversation import Conversation
 
-_CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
+_CONTROLS: Final = ("initialize-origin-own", "discover-origin-own", "post-origin-own")
 
 
 @rule(
@@ -26,7 +26,7 @@ _CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
     "origin into the list. Answer a request with another origin with HTTP 403.",
     since="2026.2",
     version=1,
-    checks=must("HTTP-03", "BCDE", "basic/transports/streamable-http"),
+    checks=must("HTTP-03", "ABCDE", "basic/transports/streamable-http"),
     fix=(
         build_conversation(
             legacy_exchange(
@@ -55,6 +55,10 @@ _CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
         build_conversation(
             modern_exchange("discover-origin", status=403), modern_exchange("discover-origin-own", status=429)
         ),
+        build_conversation(
+            legacy_exchange("post-origin-own", transport="sse", status=202, result={}),
+            legacy_exchange("post-origin", transport="sse", status=400),
+        ),
     ],
     bad=[
         build_conversation(legacy_exchange("initialize-origin", result={})),
@@ -65,6 +69,11 @@ _CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
         build_conversation(
             modern_exchange("discover-origin", status=403), modern_exchange("discover-origin-own", status=403)
         ),
+        build_conversation(legacy_exchange("post-origin", revision="A", transport="sse", status=202, result={})),
+        build_conversation(
+            legacy_exchange("post-origin-own", transport="sse", status=403),
+            legacy_exchange("post-origin", transport="sse", status=403),
+        ),
     ],
     unjudged=[
         build_conversation(
@@ -74,6 +83,11 @@ _CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
         build_conversation(modern_exchange("discover-origin", status=401)),
         build_conversation(modern_exchange("discover-origin", status=429)),
         build_conversation(stdio_exchange("initialize", result={})),
+        build_conversation(legacy_exchange("initialize-origin", revision="A", result={})),
+        build_conversation(
+            legacy_exchange("post-origin-own", transport="sse", status=404),
+            legacy_exchange("post-origin", transport="sse", status=404),
+        ),
     ],
 )
 def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
@@ -83,16 +97,24 @@ def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
     is not one of yours; most SDKs have a list of allowed origins that is empty, or off, by default. Any other refusal
     than 403, which revisions before 2025-11-25 allow, is tolerated. So is a server that also refuses its own origin:
     nothing shows that it reads the header. Some public servers allow every origin on purpose: the requirement applies
-    to them too, and methodologies with weights give it a low weight.
+    to them too, and methodologies with weights give it a low weight. HTTP+SSE (2024-11-05,
+    Security Warning) is asked by POST on its session; any refusal counts if the own origin is served.
     """
-    narrowed = only_streamable_http(conversation)
-    refuses_own = any(_is_refused(one) for one in narrowed.recorded.of(*_CONTROLS))
-    for exchange in list_decided_exchanges(narrowed, "initialize-origin", "discover-origin"):
-        if refuses_own and not exchange.succeeded:
+    narrowed = only_opened_http(conversation)
+    for exchange in list_decided_exchanges(narrowed, "initialize-origin", "discover-origin", "post-origin"):
+        era = exchange.connection.era
+        controls = [one for one in narrowed.recorded.of(*_CONTROLS) if one.connection.era == era]
+        if not exchange.succeeded and any(_is_refused(one) for one in controls):
             yield Tolerated("a request with the server's own origin is refused too", exchange)
             continue
+        if exchange.connection.transport == SSE and (exchange.status or 0) >= 400:
+            if not any(one.succeeded for one in controls):
+                raise Undecided("the session may be lost")
+            continue
         revision = _revision(conversation, exchange)
-        if exchange.status == 403 or revision == "A" or is_redirect(exchange):
+        if exchange.status == 403 or is_redirect(exchange):
+            continue
+        if revision == "A" and exchange.connection.transport != SSE:
             continue
         if exchange.status is not None and exchange.status >= 400:
             if revision in "DE":
@@ -104,6 +126,9 @@ def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
 
 
 def _is_refused(exchange: Exchange) -> bool:
+    """Whether the request was refused. Over HTTP+SSE another status than 403 may be about a session that has ended."""
+    if exchange.connection.transport == SSE:
+        return exchange.status == 403
     return not exchange.unclear and exchange.status is not None and exchange.status >= 400
 
 

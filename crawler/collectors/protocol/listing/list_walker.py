@@ -136,9 +136,9 @@ class ListWalker:
         return reply
 
 
-def find_paged_method(lists: Mapping[str, ListResult]) -> str | None:
-    """The method of the first list that named a next cursor."""
-    return next((LIST_METHODS[name] for name, walk in lists.items() if walk.paged), None)
+def find_paged_lists(lists: Mapping[str, ListResult]) -> tuple[str, ...]:
+    """The names of the lists that named a next cursor."""
+    return tuple(name for name, walk in lists.items() if walk.paged)
 
 
 def is_capability_declared(capabilities: Mapping[str, Json] | None, name: str) -> bool:

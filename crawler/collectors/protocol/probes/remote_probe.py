@@ -16,7 +16,7 @@ from typing import ClassVar, Final
 from msgspec.structs import replace
 
 from crawler.collectors.protocol.access.access_probe import collect_access
-from crawler.collectors.protocol.listing.list_walker import find_paged_method
+from crawler.collectors.protocol.listing.list_walker import find_paged_lists
 from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.questions.http_questions import (
     LegacyQuestions,
@@ -175,12 +175,12 @@ class RemoteProbe(Probe):
 
     def _questioning(self, opened: Opened, interview: Interview, *, dual: bool) -> Questioning | None:
         channel, link = opened.dialogue.channel, opened.dialogue.link(opened.era)
-        post = channel.post if isinstance(channel, StreamableHttp) else None
+        post = channel.post if isinstance(channel, StreamableHttp | SseChannel) else None
         facts = ServerFacts(
             era=opened.era,
             capabilities=opened.capabilities,
             dual=dual,
-            paged=find_paged_method(self.lists),
+            paged=find_paged_lists(self.lists),
             listen=self.options.listen,
             origin=f"{post.url.origin.scheme}://{post.url.origin.authority}" if post else "",
             local=post is not None and post.gapless,

@@ -18,6 +18,7 @@ from crawler.collectors.protocol.questions.legacy import (
     legacy_inquiries,
     malformed_inquiry,
     session_end_inquiry,
+    sse_origin_inquiries,
 )
 from crawler.collectors.protocol.questions.modern import modern_inquiries, other_connection_inquiry
 from crawler.collectors.protocol.session.handshake import note_negotiation
@@ -197,7 +198,7 @@ class LegacyQuestions(HttpQuestions):
 
 
 class SseQuestions:
-    """Everything that HTTP+SSE carries, which is the legacy era without headers."""
+    """Everything that HTTP+SSE carries: the legacy era, and the headers `Origin` and `Host`."""
 
     def __init__(self, channel: SseChannel, interview: Interview, *, link: int, facts: ServerFacts) -> None:
         self._channel = channel
@@ -215,11 +216,12 @@ class SseQuestions:
 
     def _inquiries(self) -> Iterator[Inquiry]:
         yield from legacy_inquiries(self._facts, self._channel.next_id, lists=False)
+        yield from sse_origin_inquiries(self._facts, self._channel.next_id)
         yield malformed_inquiry(self._channel.next_id)
 
     async def _send(self, inquiry: Inquiry) -> Reply:
         seconds = _MALFORMED_SECONDS if inquiry.step == MALFORMED else _FIRST_BYTE_SECONDS
-        return await self._channel.send_raw(inquiry.label, inquiry.body, seconds=seconds)
+        return await self._channel.send_raw(inquiry.label, inquiry.body, inquiry.headers or CONTENT, seconds=seconds)
 
 
 def _headers(link: SessionLink) -> Headers:

@@ -82,16 +82,16 @@ class Inquiry(Struct, frozen=True, kw_only=True):
 
 
 class ServerFacts(Struct, frozen=True, kw_only=True):
-    """What is known of a server when the inquiries begin. `paged`: the method of a list that named a next cursor.
+    """What is known of a server when the inquiries begin. `paged`: the lists that named a next cursor.
 
-    `listen`: a subscription may be opened. `origin`: the server's own, over streamable HTTP. `local`: its address is
+    `listen`: a subscription may be opened. `origin`: the server's own, over HTTP. `local`: its address is
     loopback or private, so that a web page reaches it only by DNS rebinding.
     """
 
     era: Era
     capabilities: Mapping[str, Json] | None
     dual: bool = False
-    paged: str | None = None
+    paged: tuple[str, ...] = ()
     listen: bool = False
     origin: str = ""
     local: bool = False
@@ -112,11 +112,9 @@ class ServerFacts(Struct, frozen=True, kw_only=True):
     def list_origin_headers(self) -> Iterator[tuple[str, str, str]]:
         """The questions about origin and host name: the end of the step, and the header with its value.
 
-        A server of both eras is asked all of them in one era.
+        A server of both eras is asked in each, since one may be served by other code.
         """
         yield "origin", "origin", FOREIGN_ORIGIN
-        if self.dual and self.era is Era.LEGACY:
-            return
         if self.origin:
             yield "origin-own", "origin", self.origin
         if self.local:
@@ -150,8 +148,9 @@ def make_common_questions(facts: ServerFacts) -> Iterator[Question]:
     for name in _LISTED:
         if not facts.declares(name):
             yield Question(f"list-{name}-undeclared", LIST_METHODS[name], {})
-    if facts.paged:
-        yield Question("cursor-invented", facts.paged, {"cursor": UNKNOWN_CURSOR})
+    for position, name in enumerate(facts.paged):
+        step = f"cursor-invented-{name}" if position else "cursor-invented"
+        yield Question(step, LIST_METHODS[name], {"cursor": UNKNOWN_CURSOR})
 
 
 def encode_question(number: Json, method: str, params: Mapping[str, Json]) -> bytes:

@@ -72,6 +72,17 @@ def header_inquiries(
         yield ask("session-random", {_SESSION: UNKNOWN_SESSION})
 
 
+def sse_origin_inquiries(facts: ServerFacts, number: Number) -> Iterator[Inquiry]:
+    """A harmless question with each header `Host` and `Origin`, on an open session of HTTP+SSE.
+
+    The foreign origin comes last, since a server may end the session of a client that it refuses: the server's own
+    origin before it shows whether the session still exists.
+    """
+    for step, name, value in reversed([*facts.list_origin_headers()]):
+        body = encode_question(number(), facts.question, {})
+        yield Inquiry(step=f"post-{step}", label=facts.question, body=body, headers=(*CONTENT, (name, value)))
+
+
 def name_opening(version: str) -> str:
     """The step in which a version is offered."""
     return "initialize-unknown" if version == UNKNOWN_VERSION else f"initialize-{version}"

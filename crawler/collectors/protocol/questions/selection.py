@@ -13,6 +13,8 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "batch": ("initialize-2025-03-26", "initialized"),
     "initialized": ("initialize-2025-03-26",),
     "after-end": ("end",),
+    "post-host": ("post-origin-own",),
+    "post-origin": ("post-origin-own",),
 }
 """Questions that others must precede."""
 

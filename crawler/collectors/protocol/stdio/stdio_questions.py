@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from crawler.collectors.protocol.listing.list_walker import LIST_METHODS, find_paged_method
+from crawler.collectors.protocol.listing.list_walker import LIST_METHODS, find_paged_lists
 from crawler.collectors.protocol.probes.probe import Probe
 from crawler.collectors.protocol.questions.inquiries import MALFORMED, UNKNOWN_VERSION, Inquiry, ServerFacts
 from crawler.collectors.protocol.questions.interview import Interview
@@ -152,11 +152,11 @@ class StdioQuestions:
 
     def _inquiries(self, opened: Opened, channel: StdioChannel, *, dual: bool) -> Iterator[Inquiry]:
         if opened.era is Era.MODERN:
-            paged = None if dual else find_paged_method(self._probe.lists)
+            paged = () if dual else find_paged_lists(self._probe.lists)
             facts = replace(_facts(opened, paged=paged, dual=dual), listen=self._probe.options.listen)
             yield from stdio_inquiries(facts, self._probe.client_version, channel.next_id)
         else:
-            facts = _facts(opened, paged=find_paged_method(self._probe.lists))
+            facts = _facts(opened, paged=find_paged_lists(self._probe.lists))
             yield from legacy_inquiries(facts, channel.next_id, lists=False)
             yield malformed_inquiry(channel.next_id)
 
@@ -200,7 +200,7 @@ class StdioQuestions:
         )
 
 
-def _facts(opened: Opened, *, paged: str | None = None, dual: bool = False) -> ServerFacts:
+def _facts(opened: Opened, *, paged: tuple[str, ...] = (), dual: bool = False) -> ServerFacts:
     return ServerFacts(era=opened.era, capabilities=opened.capabilities, paged=paged, dual=dual)
 
 
