@@ -104,7 +104,7 @@ class Settings(CommunitySettings, frozen=True, kw_only=True):
     retry_pause: Annotated[float, Meta(ge=0), "Seconds before a transient failure is asked again."] = 5.0
     depth: Annotated[
         Literal["core", "full", "weekly"],
-        "Protocol questions of a run: `core` about 7 requests, `full` at most 65, `weekly` "
+        "Protocol questions of a run: `core` about 7 requests, `full` at most 110, `weekly` "
         "full once a week. A core probe keeps full results for 14 days.",
     ] = "weekly"
     interop: Annotated[

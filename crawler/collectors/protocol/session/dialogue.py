@@ -46,7 +46,7 @@ class ProbeLimits(Struct, frozen=True, kw_only=True):
     """
 
     requests: int = 12
-    full_requests: int = 100
+    full_requests: int = 110
     retest_requests: int = 30
     pages: int = 50
     items: int = 5_000
