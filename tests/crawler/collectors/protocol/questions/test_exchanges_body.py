@@ -59,6 +59,8 @@ LEGACY = COMMON | {
     "initialize-2025-06-18",
     "initialize-unknown",
     "initialize-origin",
+    "initialize-origin-own",
+    "initialize-host",
     "stream",
     "version-unknown",
     "version-missing",
@@ -75,7 +77,7 @@ OF_HTTP = {
         for step in MODERN
         if step.endswith(("-mismatch", "-missing", "-uppercase", "-faked", "-encoded", "-origin", "-own", "-host"))
     ),
-    *(step for step in LEGACY if step.endswith(("-origin", "-missing", "-random", "-end"))),
+    *(step for step in LEGACY if step.endswith(("-origin", "-own", "-host", "-missing", "-random", "-end"))),
     *("stream", "version-unknown", "batch", "end"),
 } - {"discover-meta-missing", "discover-capabilities-missing", "discover-client-missing"}
 PROCESS = {"legacy": LEGACY - OF_HTTP | {"close"}, "modern": MODERN - OF_HTTP - {"malformed"} | {"close"}}
@@ -140,7 +142,7 @@ def test_a_full_probe_asks_everything(target: Target, full: dict[str, Record]) -
         assert steps(found, "modern") - CORE == MODERN
         assert steps(found, "legacy") - CORE == LEGACY
     elif target.type is TargetType.SSE:
-        assert steps(found, "legacy") - CORE == COMMON
+        assert steps(found, "legacy") - CORE == COMMON | {"post-origin", "post-origin-own", "post-host"}
     else:
         expected = SCRIPTED if target == SCRIPTED_SERVER else PROCESS
         assert {era: steps(found, era) - CORE for era in PROCESS} == expected
