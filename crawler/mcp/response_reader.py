@@ -15,6 +15,7 @@ from crawler.mcp import jsonrpc
 from crawler.mcp.event_stream import Event, EventReader
 from crawler.mcp.transcript import AnswerForm, Piece, append_pieces, message_piece
 from crawler.secret_masking import mask_secrets
+from evidence.derive.revealed_secrets import mask_revealed_secrets
 
 MAX_EVENTS: Final = 2_000  # per stream; each event is parsed
 STREAM_TAIL: Final = 0.25  # seconds in which a stream may end after its response, so that the connection can be reused
@@ -91,7 +92,7 @@ class ReceivedResponse:
             messages = jsonrpc.read_messages(body)
         except (Malformed, TooLarge):
             self.form = AnswerForm.OTHER
-            self.pieces.append(Piece(text=quote_masked(body)))
+            self.pieces.append(text_piece(body))
             if strict:
                 raise
             return None
@@ -159,7 +160,13 @@ def read_event_messages(event: Event) -> list[jsonrpc.RpcMessage]:
 def event_pieces(event: Event, messages: Sequence[jsonrpc.RpcMessage]) -> list[Piece]:
     """One event as pieces; an event without a message becomes a text."""
     found = [message_piece(message, event=event.name, has_id=event.has_id) for message in messages]
-    return found or [Piece(text=quote_masked(event.data), event=event.name, has_id=event.has_id)]
+    return found or [text_piece(event.data, event=event.name, has_id=event.has_id)]
+
+
+def text_piece(data: bytes, *, event: str = "", has_id: bool = False) -> Piece:
+    """A text that is not a message, masked, and what it revealed."""
+    reveals = mask_revealed_secrets(jsonrpc.decode_text(data[:_MASKED_FROM]))[1]
+    return Piece(text=quote_masked(data), reveals=reveals, event=event, has_id=has_id)
 
 
 def quote_masked(data: bytes) -> str:

@@ -43,7 +43,8 @@ class Piece(Struct, frozen=True, kw_only=True):
     """One received message, as its result and the bytes around it, or a text that is not a message.
 
     `result` is None for a message without one, and for one too large to keep: then `size` and `digest` (SHA-256)
-    describe it. `event` and `has_id` belong to the server-sent event. `is_answer`: the message is a response.
+    describe it. `reveals`: what the text revealed before it was masked. `event` and `has_id` belong to the server-sent
+    event. `is_answer`: the message is a response.
     """
 
     before: bytes = b""
@@ -52,6 +53,7 @@ class Piece(Struct, frozen=True, kw_only=True):
     size: int = 0
     digest: str = ""
     text: str | None = None
+    reveals: str = ""
     event: str = ""
     has_id: bool = False
     is_answer: bool = False

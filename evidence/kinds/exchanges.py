@@ -18,7 +18,8 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
     RECEIVED: {"message": MESSAGE, "event": STRING, "id": BOOL}   one JSON-RPC message
             | {"text": STRING, "event": STRING, "id": BOOL}       anything else: its first 200 characters, masked, and
                                                                   each number as 0, since most are times or ids
-    `event` and `id` are there only on a stream.
+    `event` and `id` are there only on a stream. A text, or a message that may be an error, has `"reveals": STRING` when
+    it revealed a credential (`evidence.derive.revealed_secrets`); the value is masked.
     A message without its result states where it is: {"listed": [LIST, PAGE]} in the `listing` record of the same
     dossier, {"same_as": INT} in that exchange's answer, {"too_large": INT} bytes nowhere.
 
@@ -131,6 +132,7 @@ class Received(Struct, frozen=True, dict=True):
     event: str = ""
     has_id: bool = False
     missing: str = ""
+    reveals: str = ""
 
     @cached_property
     def members(self) -> Mapping[str, Json]:
@@ -374,13 +376,14 @@ def _exchange(raw: Mapping[str, Json], index: int, connection: Connection, resul
 
 
 def _received(raw: Mapping[str, Json], results: _Results) -> Received:
+    event, reveals = text_or_empty(raw.get("event")), text_or_empty(raw.get("reveals"))
     if "message" not in raw:
-        return Received(None, text_or_empty(raw.get("text")), text_or_empty(raw.get("event")), raw.get("id") is True)
+        return Received(None, text_or_empty(raw.get("text")), event, raw.get("id") is True, reveals=reveals)
     result, missing = results.find(raw)
     message = raw["message"]
     if result is not UNDEFINED and isinstance(message, Mapping):
         message = {**message, "result": result}
-    return Received(message, "", text_or_empty(raw.get("event")), raw.get("id") is True, missing)
+    return Received(message, "", event, raw.get("id") is True, missing, reveals)
 
 
 def _read_result(raw: Mapping[str, Json], connections: Sequence[Connection]) -> ReadResult | None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchange
 from scoring.engine.rule import Answer, info, rule
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.conversation import Conversation
 from scoring.text.evidence_path import clip_text
-from scoring.text.internals import find_internals
+from scoring.text.internals import find_internals, list_strings
 
-_MAX_TEXTS: Final = 64
 _HANDING_OUT: Final = frozenset(
     {"call-nonexistent", "call-name-mismatch", "call-name-encoded", "read-nonexistent", "prompt-nonexistent"}
 )
@@ -28,10 +26,10 @@ _TRACE: Final = 'Traceback (most recent call last):\n  File "/app/server.py", li
     reads="exchanges",
     severity=Severity.WARNING,
     title="An error shows internals of the server",
-    remedy="Remove stack traces, file paths, environment variables and database addresses from error messages, "
-    "error `data` and HTTP bodies. Write them to the log of the server.",
+    remedy="Remove stack traces, file paths, credentials, environment variables and database addresses from error "
+    "messages, error `data` and HTTP bodies. Write them to the log of the server, without credentials.",
     since="2026.3",
-    version=1,
+    version=2,
     checks=info("ERR-03", "ABCDE"),
     fix=(
         build_conversation(
@@ -51,6 +49,24 @@ _TRACE: Final = 'Traceback (most recent call last):\n  File "/app/server.py", li
         build_conversation(
             legacy_exchange("ping", error={"code": -32603, "message": "no", "data": {"stack": ["x", _TRACE]}})
         ),
+        build_conversation(
+            legacy_exchange(
+                "cursor-invented",
+                error={"code": -32603, "message": "bad key [secret]"},
+                received=[
+                    {
+                        "message": {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "key [secret]"}},
+                        "reveals": "a credential",
+                    }
+                ],
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "cursor-invented",
+                error={"code": -32603, "message": "ENOENT: no such file or directory, open '/app/data/a.json'"},
+            )
+        ),
     ],
     unjudged=[
         build_conversation(legacy_exchange("call-nonexistent", error={"code": -32602, "message": _TRACE})),
@@ -65,37 +81,35 @@ def error_shows_internals(conversation: Conversation) -> Iterator[Answer]:
     specification has no rule about this, so the check is for information only. Errors over stdio are not judged,
     because they stay on the user's own machine.
     """
-    asked = (one for one in conversation.exchanges if one.over_http and one.step not in _HANDING_OUT)
-    found = [(one, text) for one in asked for text in _list_error_texts(one)]
-    if not found:
-        raise Inapplicable("no error over HTTP has a text")
-    known = set[str]()
-    for exchange, text in found:
-        internals = find_internals(text)
-        if internals and exchange.at not in known:
+    judged, known = False, set[str]()
+    for exchange in conversation.exchanges:
+        texts = [] if exchange.step in _HANDING_OUT or not exchange.over_http else list(_list_error_texts(exchange))
+        judged = judged or bool(texts)
+        if not texts or exchange.at in known:
+            continue
+        sent = list(list_strings(exchange.sent))
+        internals = (find_internals(text, sent) for text in texts)
+        if shown := next(filter(None, (*_list_revealed(exchange), *internals)), None):
             known.add(exchange.at)
-            yield exchange, f"the error shows {clip_text(internals)}"
+            yield exchange, f"the error shows {clip_text(shown)}"
+    if not judged:
+        raise Inapplicable("no error over HTTP has a text")
+
+
+def _list_revealed(exchange: Exchange) -> Iterator[str]:
+    """What the error revealed before it was masked."""
+    is_refused = exchange.status is not None and exchange.status >= 400
+    is_error = exchange.error is not None or exchange.fields.get("isError") is True
+    for one in exchange.received:
+        if is_refused or (is_error and one is exchange.answer):
+            yield one.reveals
 
 
 def _list_error_texts(exchange: Exchange) -> Iterator[str]:
     if exchange.error is not None:
-        yield from _list_strings(exchange.error)
+        yield from list_strings(exchange.error)
     if exchange.fields.get("isError") is True:
-        yield from _list_strings(exchange.fields.get("content"))
+        yield from list_strings(exchange.fields.get("content"))
     if exchange.status is not None and exchange.status >= 400:
         yield from (one.text for one in exchange.received if one.text)
-        yield from (text for one in exchange.received if not one.is_answer for text in _list_strings(one.message))
-
-
-def _list_strings(value: Json) -> Iterator[str]:
-    """The first strings of a JSON value."""
-    waiting, left = [value], _MAX_TEXTS
-    while waiting and left:
-        part = waiting.pop(0)
-        left -= 1
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, Mapping):
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
+        yield from (text for one in exchange.received if not one.is_answer for text in list_strings(one.message))

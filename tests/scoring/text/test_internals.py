@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scoring.text.internals import find_internals
+from tests.durations import cpu_below
 
 LEAKING = (
     'Traceback (most recent call last):\n  File "/app/server.py", line 12, in handle',
@@ -36,6 +39,17 @@ LEAKING = (
     '{"env":{"PWD":"/app","NODE_VERSION":"22"}}',
     "KUBERNETES_SERVICE_HOST=10.0.0.1 is not reachable",
     "LAMBDA_TASK_ROOT: '/var/task'",
+    "ENOENT: no such file or directory, open '/app/data/notes/a.json'",
+    "EACCES: permission denied, mkdir '/data/notes'",
+    "[Errno 2] No such file or directory: '/tmp/notes-cache/a.txt'",
+    "FileNotFoundError: [Errno #] No such file or directory: '/data/notes/a.txt'",
+    "[Errno 2] No such file or directory: 'D:\\\\data\\\\a.txt'",
+    "open /app/data/notes.json: no such file or directory",
+    "config DATABASE_PASSWORD=hunter2horse",
+    '{"env":{"DB_PASSWORD":"hunter2horse","NODE_ENV":"production"}}',
+    "environ({'NOTES_API_KEY': 'k9-plan-table-77'})",
+    "bad key ghp_" + "a8Kd0Qz3" * 5,
+    "signed with AKIA" + "Q7RZ2MWX5KPL9TBN",
     "could not connect to postgresql://notes:[removed]@db.internal/notes",
     "MongoServerError at mongodb+srv://[removed]@cluster0.example.net/test",
 )
@@ -61,6 +75,20 @@ HONEST = (
     "export NOTES_TOKEN=... before you start",
     "Please set DATABASE_URL=postgres://user:password@host/db",
     "DATABASE_URL must look like postgresql://<user>:<password>@<host>/<name>",
+    "set API_KEY=your-key",
+    "set API_KEY=k9-plan-table-77 and start again",
+    "Start it with NOTES_API_KEY=abc123def456",
+    "NOTES_API_KEY=[removed] is not accepted",
+    "DB_PASSWORD=${DB_PASSWORD} is not expanded",
+    "MAX_TOKENS=4096 is above the limit 2048a",
+    "API_KEY: required",
+    "the key AKIAIOSFODNN7EXAMPLE is an example",
+    "the key [secret] is not accepted",
+    "use /data/items",
+    "ENOENT: no such file or directory, open 'notes.json'",
+    "[Errno 2] No such file or directory: 'notes/a.txt'",
+    "[Errno 111] Connection refused",
+    "open /data/items: not allowed",
     "Path traversal is not allowed",
     "PATH must be relative",
     "HOME: unknown key",
@@ -96,3 +124,27 @@ def test_the_value_of_a_variable_is_not_repeated() -> None:
     found = find_internals("env: HOSTNAME=notes-7d9f") or ""
 
     assert ("HOSTNAME" in found, "7d9f" in found) == (True, False)
+
+
+def test_a_path_that_the_caller_sent_is_no_leak() -> None:
+    text = "ENOENT: no such file or directory, open '/data/notes/17.json'"
+
+    found = [
+        find_internals(text, [sent]) for sent in ("/data/notes/17.json", "file:///data/notes/17.json", "/data", "x")
+    ]
+
+    assert found == [None, None, None, "the absolute path /data/notes/17.json"]
+
+
+def test_a_path_of_the_server_beside_one_of_the_caller_is_found() -> None:
+    text = "cannot copy /home/ann/a.txt: ENOENT: no such file or directory, open '/app/a.txt'"
+
+    assert find_internals(text, ["/home/ann/a.txt"]) == "the absolute path /app/a.txt"
+
+
+@pytest.mark.parametrize(
+    "piece", ["A_", "A", "API_KEY=", "ENOENT: a", "[Errno 2] A", "open /", "'/", "ghp_", "PASSWORD=a1b2c3d4", "/home/"]
+)
+def test_hostile_text_is_searched_in_linear_time(piece: str) -> None:
+    with cpu_below(1):
+        find_internals(piece * 50_000)

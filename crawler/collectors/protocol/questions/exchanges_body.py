@@ -14,6 +14,7 @@ from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.mcp.transcript import REDIRECTED, Exchange, NamedExchange, Piece, SessionLink, Transcript
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json, NotJson, canonical_digest, parse_json
+from evidence.derive.revealed_secrets import mask_revealed_secrets
 from evidence.model import Reason, Target
 
 CORE: Final = "core"
@@ -27,6 +28,9 @@ _RECORDED_HEADERS: Final = (
 _SESSION: Final = "mcp-session-id"
 _LONGEST_HEADER: Final = 300
 _SHORTEST_SESSION: Final = 8  # characters; a shorter id could be part of another word
+_IS_ERROR: Final = b'"isError"'
+_ESCAPES: Final = (("\\n", "\x0b"), ("\\r", "\x0c"), ("\\t", "\x1c"))
+"""Escapes whose letter would join the word after it, and white space that JSON cannot contain."""
 _RESULT_NAME: Final = re.compile(rb'\{?[ \t\r\n]*"result"[ \t\r\n]*:[ \t\r\n]*$')
 
 
@@ -117,16 +121,25 @@ class _Writer:
         return recorded
 
     def _piece(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, Spliced]:
-        event: Mapping[str, Json] = {"event": piece.event, "id": piece.has_id} if piece.event else {}
+        event: dict[str, Spliced] = {"event": piece.event, "id": piece.has_id} if piece.event else {}
+        if piece.reveals:
+            event["reveals"] = piece.reveals
         if piece.text is not None or _is_lost(piece):
             return {"text": self._without_sessions(piece.text or ""), **event}
         if not piece.size:
-            return {"message": self._clean(piece.before), **event}
+            return self._message(piece.before, row, event)
         place = self._place(index, row, piece)
         if place is None and piece.result is not None:
+            if _IS_ERROR in piece.result:
+                return self._message(piece.before + piece.result + piece.after, row, event)
             return {"message": self._clean(piece.before + piece.result + piece.after), **event}
         bare = self._clean(_without_result(piece.before, piece.after))
         return {"message": bare, **event, **(place or {"too_large": piece.size})}
+
+    def _message(self, message: bytes, row: NamedExchange, event: Mapping[str, Spliced]) -> Mapping[str, Spliced]:
+        """An error or another message without a result, and what it revealed before it was masked."""
+        masked, reveals = _mask_revealed(message, row.exchange.request)
+        return {"message": self._clean(masked), **event, **({"reveals": reveals} if reveals else {})}
 
     def _place(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, Json] | None:
         """Where the result was already written; None when it must be written here."""
@@ -204,6 +217,19 @@ def _is_json(data: bytes) -> bool:
 
 def _is_lost(piece: Piece) -> bool:
     return piece.text is None and not piece.before
+
+
+def _mask_revealed(message: bytes, sent: bytes) -> tuple[bytes, str]:
+    """A message with revealed values masked, and what it revealed."""
+    text = message.decode("utf-8", "surrogateescape")
+    for escape, space in _ESCAPES:
+        text = text.replace(escape, space)
+    masked, reveals = mask_revealed_secrets(text, sent.decode("utf-8", "replace"))
+    if not reveals:
+        return message, ""
+    for escape, space in _ESCAPES:
+        masked = masked.replace(space, escape)
+    return masked.encode("utf-8", "surrogateescape"), reveals
 
 
 def _same(piece: Piece, page: bytes) -> bool:

@@ -13,6 +13,7 @@ from crawler.mcp.transcript import Reply
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.compiled_on_use import compile_on_use
+from evidence.derive.revealed_secrets import mask_revealed_secrets
 from evidence.kinds.trials import Structured, TrialOutcome
 
 _LONGEST_TEXT: Final = 300
@@ -39,25 +40,26 @@ def summarise_result(reply: Reply, tool: Mapping[str, Json]) -> dict[str, Json]:
     if reply.failure or answer is None or status in _REFUSED or status >= 500:
         absent = explain_reply(reply, "tools/call")
         return _row(TrialOutcome.FAILURE, reason=absent.reason.value, detail=absent.detail)
+    sent = reply.exchange.request.decode("utf-8", "replace")
     if answer.is_error:
-        return _row(TrialOutcome.PROTOCOL_ERROR, code=answer.code, text=answer.message)
+        return _row(TrialOutcome.PROTOCOL_ERROR, code=answer.code, text=answer.message, sent=sent)
     value = answer.value
     if isinstance(value, Mapping) and value.get("resultType") == "input_required":
         return _row(TrialOutcome.INPUT_REQUIRED)
     row = (
-        _result(value, tool)
+        _result(value, tool, sent)
         if isinstance(value, Mapping)
         else _row(TrialOutcome.MALFORMED, detail="the result is not an object")
     )
     return row | {"form": [describe_form(value)]}
 
 
-def _result(value: Mapping[str, Json], tool: Mapping[str, Json]) -> dict[str, Json]:
+def _result(value: Mapping[str, Json], tool: Mapping[str, Json], sent: str) -> dict[str, Json]:
     content = value.get("content")
     items = content if isinstance(content, list) else []
     shape: dict[str, Json] = {"content": sorted({_type(item) for item in items}), "empty": not items}
     if value.get("isError") is True:
-        return _row(TrialOutcome.TOOL_ERROR, text=_text(items)) | shape
+        return _row(TrialOutcome.TOOL_ERROR, text=_text(items), sent=sent) | shape
     if not isinstance(content, list) and "structuredContent" not in value:
         return _row(TrialOutcome.MALFORMED, detail="the result has no content array") | shape
     structured, violation = _structured(value, tool)
@@ -91,7 +93,13 @@ def stabilise_text(text: str, *, keep_digits: bool = False) -> str:
 
 
 def _row(
-    outcome: TrialOutcome, *, code: int | None = None, reason: str = "", detail: str = "", text: str = ""
+    outcome: TrialOutcome,
+    *,
+    code: int | None = None,
+    reason: str = "",
+    detail: str = "",
+    text: str = "",
+    sent: str = "",
 ) -> dict[str, Json]:
     return {
         "outcome": outcome.value,
@@ -105,6 +113,7 @@ def _row(
         "form": [],
         "text": stabilise_text(text),
         "locked": bool(_LOCKED.search(text[:_MAX_SEARCHED]) or describe_missing_credentials(text[:_MAX_SEARCHED])),
+        "reveals": mask_revealed_secrets(text[:_MAX_SEARCHED], sent)[1],
     }
 
 

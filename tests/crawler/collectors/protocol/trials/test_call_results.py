@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.collectors.protocol.trials.call_results import stabilise_text, summarise_result
@@ -90,6 +91,22 @@ def test_each_kind_of_answer_has_its_own_outcome(answer: Reply, outcome: str, re
 def test_a_wish_for_credentials_or_patience_is_noticed(text: str) -> None:
     said = {"content": [{"type": "text", "text": text}], "isError": True}
     assert summarise_result(reply(result=said), {})["locked"] is True
+
+
+def test_what_an_error_revealed_is_stated_and_its_value_is_masked() -> None:
+    row = summarise_result(reply(error={"code": -32603, "message": "config DB_PASSWORD=hunter2horse"}), {})
+
+    assert (row["text"], row["reveals"]) == (
+        "config DB_PASSWORD=[removed]",
+        "the value of a secret environment variable",
+    )
+
+
+def test_a_value_that_we_sent_is_not_revealed() -> None:
+    answered = reply(error={"code": -32602, "message": "unknown: APP_SECRET=hunter2horse"})
+    sent = Reply(replace(answered.exchange, request=b'{"q": "APP_SECRET=hunter2horse"}'), answered.answer)
+
+    assert [summarise_result(each, {})["reveals"] != "" for each in (answered, sent)] == [True, False]
 
 
 @pytest.mark.parametrize("text", ["No note is called example", "note: string expected", "Author unknown", ""])
