@@ -95,6 +95,7 @@ _FORMS: Final[Mapping[type[base.Scope], tuple[str, Callable[[Any], Any]]]] = {
     base.Tool: (_TOOL, lambda tool: tool.item.raw),
     base.Param: ("`properties` of the tool's `inputSchema`", lambda param: {param.name: param.raw}),
     base.Resource: ("Resource in `resources/list`", lambda resource: resource.item.raw),
+    base.ListedResource: ("Resource in `resources/list`", lambda resource: resource.item.raw),
     base.Prompt: ("Prompt in `prompts/list`", lambda prompt: prompt.item.raw),
     base.PromptArg: ("Argument of the prompt in `prompts/list`", lambda argument: argument.item.raw),
     base.Toolset: (_TOOL, lambda toolset: _unwrap([tool.item.raw for tool in toolset.tools])),

@@ -18,8 +18,7 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
     RECEIVED: {"message": MESSAGE, "event": STRING, "id": BOOL}   one JSON-RPC message
             | {"text": STRING, "event": STRING, "id": BOOL}       anything else: its first 200 characters, masked, and
                                                                   each number as 0, since most are times or ids
-    `event` and `id` are there only on a stream. A text, or a message that may be an error, has `"reveals": STRING` when
-    it revealed a credential (`evidence.derive.revealed_secrets`); the value is masked.
+    `event` and `id` are there only on a stream; `"reveals": STRING` when an error held a credential, now masked.
     A message without its result states where it is: {"listed": [LIST, PAGE]} in the `listing` record of the same
     dossier, {"same_as": INT} in that exchange's answer, {"too_large": INT} bytes nowhere.
 

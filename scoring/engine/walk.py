@@ -144,6 +144,8 @@ class Walk:
                 base.Resource(item=item, at=f"resources/{segment}", position=(item.index,))
                 for item, segment in _with_segments(self._items("resources"))
             )
+        if wanted is base.ListedResource:
+            return (*(known := self.list_things(base.Resource)), *self._list_templates(len(known)))
         if wanted is base.Prompt:
             return self.prompts
         if wanted is base.PromptArg:
@@ -203,6 +205,12 @@ class Walk:
             for item, segment in _with_segments(self._items("prompts"))
         )
 
+    def _list_templates(self, first: int) -> tuple[base.ListedResource, ...]:
+        return tuple(
+            base.ListedResource(item=item, at=f"resourceTemplates/{segment}", position=(first + item.index,))
+            for item, segment in _with_segments(self._items("resourceTemplates"))
+        )
+
     def _find_skipped(self, wanted: type[base.Scope]) -> tuple[Skipped, ...]:
         if wanted in handout_texts.SCOPES:
             return handout_texts.list_skipped_handouts(wanted, self._body(wanted.reads))
@@ -212,6 +220,9 @@ class Walk:
             return source_files.describe_unreadable_tools(self._body(source.KIND))
         if wanted is base.Said:
             return tuple(Skipped(name, self.incomplete_end(name)) for name in listing.LISTS if self._has_unread(name))
+        if wanted is base.ListedResource:
+            names = ("resources", "resourceTemplates")
+            return tuple(Skipped(name, self.incomplete_end(name)) for name in names if self._has_unread(name))
         name = _LIST_OF.get(wanted)
         end = self.incomplete_end(name) if name else ""
         return (Skipped(name, end),) if name and end else ()

@@ -46,6 +46,12 @@ def build_resource(**members: Any) -> base.Resource:
     return base.Resource(item=_item({**defaults, **members}), at="resources/today", position=(0,))
 
 
+def build_template(**members: Any) -> base.ListedResource:
+    """A resource template; the defaults are a URI template and a name."""
+    defaults = {"uriTemplate": "notes://{day}", "name": "day"}
+    return base.ListedResource(item=_item({**defaults, **members}), at="resourceTemplates/day", position=(0,))
+
+
 def build_prompt(**members: Any) -> base.Prompt:
     """A prompt; the defaults are a name and a description."""
     defaults = {"name": "summarise", "description": "Summarises the notes of one day."}

@@ -102,6 +102,7 @@ DIMENSIONS: Final = (
                 build_check("tool-hint-missing"),
                 build_check("tool-runs-code"),
                 build_check("tool-destruction-unannotated", "tool-destructive-hint-missing"),
+                build_check("tool-hints-contradictory", weight=0, supplementary=True),
                 weight=7,
             ),
         ),

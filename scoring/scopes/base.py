@@ -123,7 +123,11 @@ class Param(Scope, frozen=True, kw_only=True, dict=True):
         return self.tool.places.get(self.name, self.top)
 
 
-class Resource(ListEntry, frozen=True, kw_only=True, dict=True):
+class ListedResource(ListEntry, frozen=True, kw_only=True, dict=True):
+    """One resource or resource template."""
+
+
+class Resource(ListedResource, frozen=True, kw_only=True, dict=True):
     """One resource."""
 
 

@@ -17,7 +17,7 @@ from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.protocol import conformance
 from scoring.protocol.conformance import ConformanceCheck
 from scoring.results.outcome import Finding, Inapplicable, Level, Measured, Undecided
-from scoring.scopes.base import Resource, Scope, Tool
+from scoring.scopes.base import ListedResource, Resource, Scope, Tool
 from tests.sampling import examples
 from tests.scoring.dossiers import dossier, listed
 
@@ -220,8 +220,25 @@ def test_no_entry_breaks_a_check_of_the_listing(raw: Any, schema: Any, uri: Any)
     entry = {"name": "add", "inputSchema": schema, "outputSchema": raw, "annotations": raw, "uri": uri}
     for item in (Item(raw, 0), Item(entry, 0)):
         for check in CHECKS.values():
-            if check.rule.scope in (Tool, Resource):
+            if check.rule.scope in (Tool, Resource, ListedResource):
                 thing = Tool(item=item) if check.rule.scope is Tool else Resource(item=item)
                 for finding in found(check.requirement.id, thing) or ():
                     assert finding.message.isprintable()
                     assert len(finding.message) < 400
+
+
+@pytest.mark.parametrize("code", [-32601, -32603])
+def test_types_of_templates_are_judged_and_a_missing_list_of_templates_is_not(code: int) -> None:
+    broken = {"uriTemplate": "memo://{topic}", "name": "memo", "mimeType": "text"}
+    failed = {"declared": True, "end": "error", "error": {"code": code, "message": "no"}, "pages": []}
+    resources = [{"uri": "memo:a", "name": "a", "mimeType": "text/plain"}]
+
+    def outcome(**lists: Any) -> Any:
+        asked = assess_dossier(dossier(listed=listed(**lists))).outcomes.items()
+        return next(outcome for question, outcome in asked if question.rule == "resource-metadata-invalid")
+
+    found = outcome(resources=resources, resourceTemplates=[broken])
+    lacking = outcome(resources=resources, resourceTemplates=failed)
+
+    assert [finding.at for finding in found.findings] == ["resourceTemplates/memo"]
+    assert ([skipped.at for skipped in lacking.skipped] == []) is (code == -32601)
