@@ -23,10 +23,13 @@ def answer(tool: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any] | 
     """
     how = tool.get("answers", "well")
     schema = tool.get("inputSchema", {})
+    properties = schema.get("properties", {})
     wrong = [
         name
         for name in schema.get("required", [])
-        if name not in arguments or isinstance(arguments[name], dict) or arguments[name] == "not-a-number"
+        if name not in arguments
+        or isinstance(arguments[name], dict)
+        or (isinstance(arguments[name], str) and properties.get(name, {}).get("type") not in {None, "string"})
     ]
     if how == "protocol error":
         return None
@@ -34,6 +37,8 @@ def answer(tool: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any] | 
         sys.exit(3)
     if how == "locked":
         return _error_result("Missing API key: set WEATHER_API_KEY, not sk-abcdefghijklmnop1234")
+    if wrong and how == "repeats":
+        return _error_result(f"{wrong[0]}: found {json.dumps(arguments.get(wrong[0]))}")
     if wrong and how != "credulous":
         return _error_result(f"{wrong[0]}: expected another type" if how == "well" else "")
     return {

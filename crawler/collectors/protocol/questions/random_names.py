@@ -25,9 +25,9 @@ from crawler.collectors.protocol.questions.inquiries import (
 )
 from crawler.mcp.streamable_http import encode_base64_text
 
+# Each with a plural in `s`, for addresses and methods.
 _NOUNS: Final = (
     "account",
-    "branch",
     "calendar",
     "contact",
     "document",
@@ -35,6 +35,7 @@ _NOUNS: Final = (
     "message",
     "order",
     "page",
+    "project",
     "ticket",
 )
 _VERBS: Final = ("archive", "export", "find", "get", "list", "open", "read", "search", "send", "update")
@@ -69,6 +70,11 @@ class RandomNames:
 
     def _to_sent(self, text: str) -> str:
         return self._to_send.sub(lambda found: self._sent[found[0]], text)
+
+
+def draw_word(separator: str) -> str:
+    """A noun and random characters, such as a client's identifiers have."""
+    return f"{secrets.choice(_NOUNS)}{separator}{secrets.token_hex(4)}"
 
 
 def _draw() -> Mapping[str, str]:

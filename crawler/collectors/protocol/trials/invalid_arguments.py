@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
+from crawler.collectors.protocol.questions.random_names import draw_word
 from crawler.collectors.protocol.trials import schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
-from evidence.canonical import Json
+from crawler.mcp.transcript import Reply
+from evidence.canonical import Json, parse_json
 
-# Values that no server converts to the declared type, not even one that parses numbers in texts.
-_WRONG: Final[Mapping[str, Json]] = {
-    "string": {"hallmark": "invalid"},
+# Wrong values as the record holds them. A server gets random words in the places of these. No server converts such a
+# value to the declared type, not even one that parses numbers in texts.
+_KEY: Final = "hallmark"
+_WORD: Final = "invalid"
+_WRONG_TEXTS: Final[Mapping[str, str]] = {
     "integer": "not-a-number",
     "number": "not-a-number",
     "boolean": "not-a-boolean",
@@ -22,11 +27,37 @@ _WRONG: Final[Mapping[str, Json]] = {
 }
 
 
+class _WrongValue(Struct, frozen=True):
+    """A value of a wrong type as it is sent and as it is recorded, and the recorded word for each random one."""
+
+    sent: Json
+    recorded: Json
+    words: Mapping[str, str]
+
+
 class InvalidArguments(Struct, frozen=True):
-    """Arguments with one mistake, and the parameter that has it."""
+    """Arguments with one mistake, and the parameter that has it.
+
+    `recorded` are the same arguments with fixed words in place of the random ones, so that an unchanged server leaves
+    an equal record.
+    """
 
     parameter: str
     arguments: Mapping[str, Json]
+    recorded: Mapping[str, Json]
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def restore(self, reply: Reply) -> Reply:
+        """The reply with the fixed words where the server repeats the random ones."""
+        answer = reply.answer
+        if answer is not None and (span := self._restore_bytes(answer.span)) != answer.span:
+            answer = replace(answer, span=span, value=parse_json(span))
+        return Reply(replace(reply.exchange, body=self._restore_bytes(reply.exchange.body)), answer)
+
+    def _restore_bytes(self, data: bytes) -> bytes:
+        for word, fixed in self.words.items():
+            data = data.replace(word.encode(), fixed.encode())
+        return data
 
 
 def make_wrong_type_arguments(schema: Json, arguments: Mapping[str, Json]) -> InvalidArguments | None:
@@ -34,10 +65,9 @@ def make_wrong_type_arguments(schema: Json, arguments: Mapping[str, Json]) -> In
     parameter.
     """
     for name, part in _required(schema, arguments):
-        named = part.get("type")
-        value = _WRONG.get(named) if isinstance(named, str) else None
-        if value is not None and _breaks(schema, mistaken := {**arguments, name: value}):
-            return InvalidArguments(name, mistaken)
+        wrong = _draw_wrong_value(part.get("type"))
+        if wrong is not None and _breaks(schema, mistaken := {**arguments, name: wrong.sent}):
+            return InvalidArguments(name, mistaken, {**arguments, name: wrong.recorded}, wrong.words)
     return None
 
 
@@ -46,8 +76,18 @@ def make_incomplete_arguments(schema: Json, arguments: Mapping[str, Json]) -> In
     for name, part in _required(schema, arguments):
         left = {key: value for key, value in arguments.items() if key != name}
         if "default" not in part and _breaks(schema, left):
-            return InvalidArguments(name, left)
+            return InvalidArguments(name, left, left)
     return None
+
+
+def _draw_wrong_value(named: Json) -> _WrongValue | None:
+    """A value that is not of the named type; None for a type that is not known."""
+    word = draw_word("-")
+    if named == "string":
+        key = draw_word("_")
+        return _WrongValue({key: word}, {_KEY: _WORD}, {key: _KEY, word: _WORD})
+    fixed = _WRONG_TEXTS.get(named) if isinstance(named, str) else None
+    return None if fixed is None else _WrongValue(word, fixed, {word: fixed})
 
 
 def _required(schema: Json, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:

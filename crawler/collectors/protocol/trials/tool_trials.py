@@ -14,6 +14,7 @@ from crawler.collectors.protocol.trials import invalid_arguments
 from crawler.collectors.protocol.trials.arguments import NoArguments, make_arguments
 from crawler.collectors.protocol.trials.call_policy import CallPolicy, ClassifiedTool, classify_tools, explain_refusal
 from crawler.collectors.protocol.trials.call_results import summarise_result
+from crawler.collectors.protocol.trials.invalid_arguments import InvalidArguments
 from crawler.http.failures import TimedOut
 from crawler.mcp.transcript import Exchange, Reply
 from evidence.authority import Authority
@@ -170,12 +171,17 @@ class ToolTrials(Struct, dict=True):
             for chosen in answering:
                 mistake = make(chosen.tool.raw.get("inputSchema"), chosen.arguments)
                 if mistake and not self.stopped:
-                    await self._call(ask, chosen.tool, kind, mistake.arguments, mistake.parameter)
+                    await self._call(ask, chosen.tool, kind, mistake.arguments, mistake)
                 if mistake:
                     break
 
     async def _call(
-        self, ask: Ask, tool: ClassifiedTool, kind: TrialKind, arguments: Mapping[str, Json], parameter: str = ""
+        self,
+        ask: Ask,
+        tool: ClassifiedTool,
+        kind: TrialKind,
+        arguments: Mapping[str, Json],
+        mistake: InvalidArguments | None = None,
     ) -> TrialOutcome | None:
         """Call once and record the outcome; None when there was no time or budget left to ask."""
         if self.ready:
@@ -189,8 +195,12 @@ class ToolTrials(Struct, dict=True):
             if kind is TrialKind.CALL:
                 self._skip(tool, SkipReason.BOUND, TIME_EXCEEDED)
             return None
-        row = summarise_result(reply, tool.raw)
-        about: dict[str, Json] = {"kind": kind.value, "parameter": parameter, "arguments": arguments}
+        row = summarise_result(mistake.restore(reply) if mistake else reply, tool.raw)
+        about: dict[str, Json] = {
+            "kind": kind.value,
+            "parameter": mistake.parameter if mistake else "",
+            "arguments": mistake.recorded if mistake else arguments,
+        }
         self.rows.append(_about(tool) | about | row)
         self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round(reply.exchange.seconds * 1000, 1)})
         self._stop_after(row)

@@ -301,7 +301,9 @@ def test_mistakes_break_the_schema_at_one_parameter() -> None:
     wrong, without = make_wrong_type_arguments(schema, arguments), make_incomplete_arguments(schema, arguments)
     assert wrong is not None
     assert without is not None
-    assert (wrong.parameter, wrong.arguments) == ("note", {"note": {"hallmark": "invalid"}, "limit": 5})
+    assert (wrong.parameter, wrong.recorded) == ("note", {"note": {"hallmark": "invalid"}, "limit": 5})
+    assert isinstance(wrong.arguments["note"], dict)
+    assert {**wrong.arguments, "note": None} == {**wrong.recorded, "note": None}
     assert (without.parameter, without.arguments) == ("note", {"limit": 5})
 
 
@@ -312,3 +314,15 @@ def test_there_is_no_type_to_get_wrong_where_nothing_typed_is_required(schema: d
     arguments = make_arguments(schema)
     assert isinstance(arguments, Mapping)
     assert make_wrong_type_arguments(schema, arguments) is None
+
+
+@pytest.mark.parametrize("declared", ["string", "integer", "number", "boolean", "array", "object"])
+def test_a_wrong_value_is_drawn_anew_and_breaks_its_type(declared: str) -> None:
+    schema = taking(note={"type": declared})
+    arguments = make_arguments(schema)
+    assert isinstance(arguments, Mapping)
+    drawn = [make_wrong_type_arguments(schema, arguments) for _ in range(5)]
+    values = [one.arguments["note"] for one in drawn if one is not None]
+    assert len({json.dumps(value) for value in values}) == 5
+    assert not any(jsonschema_rs.Draft202012Validator({"type": declared}).is_valid(value) for value in values)
+    assert "hallmark" not in json.dumps(values)

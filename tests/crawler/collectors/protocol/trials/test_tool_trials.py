@@ -145,17 +145,38 @@ def test_at_most_eight_tools_are_called_and_the_first_ones(tmp_path: Path) -> No
 def test_a_tool_is_called_well_once_and_then_with_two_mistakes(tmp_path: Path) -> None:
     tried = trying(tmp_path, reads(properties={"note": {"type": "integer"}, "page": TEXT}))
 
-    assert [call["arguments"] for call in tried.calls] == [
-        {"note": 1, "page": "example"},
-        {"note": "not-a-number", "page": "example"},
-        {"page": "example"},
-    ]
+    right, wrong, incomplete = (call["arguments"] for call in tried.calls)
+    assert (right, incomplete) == ({"note": 1, "page": "example"}, {"page": "example"})
+    assert isinstance(wrong["note"], str)
+    assert wrong == {**right, "note": wrong["note"]}
     assert [(trial.kind, trial.parameter, trial.outcome) for trial in tried.view.trials] == [
         (TrialKind.CALL, "", TrialOutcome.RESULT),
         (TrialKind.INVALID_TYPE, "note", TrialOutcome.TOOL_ERROR),
         (TrialKind.MISSING_REQUIRED, "note", TrialOutcome.TOOL_ERROR),
     ]
     assert tried.view.trials[1].text == "note: expected another type"
+
+
+@pytest.mark.parametrize(
+    ("declared", "recorded"),
+    [
+        ("string", {"hallmark": "invalid"}),
+        ("integer", "not-a-number"),
+        ("boolean", "not-a-boolean"),
+        ("array", "not-an-array"),
+    ],
+)
+def test_a_server_that_repeats_the_random_wrong_value_leaves_an_equal_record(
+    tmp_path: Path, declared: str, recorded: Any
+) -> None:
+    tool = reads(properties={"note": {"type": declared}}, answers="repeats")
+    one, other = trying(tmp_path, tool), trying(tmp_path, tool)
+
+    sent = [tried.calls[1]["arguments"]["note"] for tried in (one, other)]
+    assert sent[0] != sent[1]
+    assert "hallmark" not in str(sent).lower()
+    assert one.view.trials[1].text == f"note: found {json.dumps(recorded)}"
+    assert one.content == other.content
 
 
 def test_an_error_keeps_neither_secrets_nor_what_changes_every_night(tmp_path: Path) -> None:
