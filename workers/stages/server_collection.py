@@ -74,7 +74,7 @@ async def collect_server(
         return record_not_contacted(ctx, sources, subject, invalid)
     selected = sources.select(subject.server, stage, subject.found)
     visit = _Visit(ctx, subject, on_source)
-    if left is not None and left.installing:
+    if left is not None and left.beside:
         records += await visit.collect_beside(selected, records, left)
     else:
         records += await visit.collect(selected, records, left)
@@ -197,7 +197,7 @@ async def _bounded(
     """
     if left is not None and left.is_over:
         work.close()
-        return [_instead(ctx, subject, by, kind, left.absence) for kind in by.kinds]
+        return [_instead(ctx, subject, by, kind, left.not_begun) for kind in by.kinds]
     seconds = ctx.settings.collector_timeout.total_seconds()
     try:
         async with limit_duration(seconds) if left is None else left.limit(seconds):
@@ -207,7 +207,7 @@ async def _bounded(
             raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
     except Exception as error:  # noqa: BLE001  the only one in the product (ARCHITECTURE.md)
         if left is not None and left.is_over and isinstance(error, TimeoutError):
-            return [_instead(ctx, subject, by, kind, left.absence) for kind in by.kinds]
+            return [_instead(ctx, subject, by, kind, left.not_finished) for kind in by.kinds]
         name = type(error).__name__
         ctx.log.error(
             "collector_failed", server=subject.server.id, collector=by.name, error=name, at=list_frames(error)

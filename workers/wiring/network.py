@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
@@ -170,7 +171,7 @@ class NetworkWiring:
             launcher,
             self._rate_limiter,
             self._clock.now,
-            replace(_probe_limits(self._settings), processes=self._processes),
+            replace(_probe_limits(self._settings), processes=self._processes, all_starts=self._all_starts),
             client_version=read_code_version(),
             depth=self._settings.depth,
             spread=self._spread,
@@ -187,6 +188,11 @@ class NetworkWiring:
     def _processes(self) -> int:
         """How many processes of one server may live at a time. Outside of the sandbox they share files and ports."""
         return self._box_slots if self._watcher is not None and self._instead is None else 1
+
+    @property
+    def _all_starts(self) -> float:
+        """Seconds for all processes of one server: a person waits no longer than for one server."""
+        return math.inf if self._watcher is None else self._settings.server_timeout
 
     @property
     def _box_slots(self) -> int:

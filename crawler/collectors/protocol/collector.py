@@ -15,6 +15,7 @@ from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
 from crawler.collectors.protocol.questions import exchanges_body
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.samples import sample_window as sampling
+from crawler.collectors.protocol.session.asking_time import AskingTime
 from crawler.collectors.protocol.session.dialogue import ProbeLimits
 from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher, behaviour_content
 from crawler.collectors.protocol.stdio.trial_reuse import is_same_evidence
@@ -102,13 +103,16 @@ class ProtocolCollector:
         first: ProbeResult | None = None
         unreachable: set[str] = set()  # addresses that are not tried again over another transport
         left = self._dependencies.limits.total
+        time = AskingTime(self._dependencies.limits.all_starts)
         for position, candidate in enumerate(target.targets):
-            if candidate.identifier in unreachable or (candidate.type.is_remote and left < _MIN_SECONDS):
+            remote_left = min(left, time.seconds)
+            if candidate.identifier in unreachable or (candidate.type.is_remote and remote_left < _MIN_SECONDS):
                 continue
             if (carried := await self._carry(target, candidate, options, earlier)) is not None:
                 return carried
-            probed = await self._probe(candidate, options, earlier, left)
+            probed = await self._probe(candidate, options, earlier, remote_left, time)
             left -= probed.seconds
+            time.spend(probed.seconds)
             if isinstance(probed.listing, Observed):
                 return self._records(target, probed, position, earlier)
             if probed.listing.reason is Reason.COLLECTOR_OFFLINE:
@@ -135,7 +139,9 @@ class ProtocolCollector:
             retest=self._retest,
         )
 
-    async def _probe(self, target: Target, options: ProbeOptions, earlier: Dossier, left: float) -> ProbeResult:
+    async def _probe(
+        self, target: Target, options: ProbeOptions, earlier: Dossier, left: float, time: AskingTime
+    ) -> ProbeResult:
         if target.type.is_remote:
             known_falls = earlier.records.get(falls.KIND)
             limited = replace(self._dependencies, limits=replace(self._dependencies.limits, total=left))
@@ -147,7 +153,7 @@ class ProtocolCollector:
         from crawler.collectors.protocol.stdio.start_attempts import StartAttempts  # noqa: PLC0415  only for packages
 
         recorder = RecordingLauncher(self._launcher)
-        probed = await StartAttempts(recorder, self._dependencies, options, earlier).run(target)
+        probed = await StartAttempts(recorder, self._dependencies, options, earlier, time).run(target)
         probed = replace(probed, behaviour=recorder.behaviour())
         if (name := await self._name_start(target, options)) is None:
             return probed

@@ -81,6 +81,7 @@ def run_scan(
     full: bool,
     official_client: bool,
     deadline: float | None,
+    began: float,
     save_to: Path | None,
     evidence: bool,
     verbose: bool,
@@ -89,7 +90,10 @@ def run_scan(
     sarif_file: Path | None,
     junit_file: Path | None,
 ) -> None:
-    """Measure one server and print its verdict or receipts; end the command with its exit code."""
+    """Measure one server and print its verdict or receipts; end the command with its exit code.
+
+    `began`: when the command began, on the monotonic clock; the deadline includes the time to load the program.
+    """
     with explain_failures():
         rubrics = select_rubrics(rubric)
         settings = read_settings()
@@ -110,6 +114,7 @@ def run_scan(
             source,
             endpoints,
             deadline=deadline,
+            began=began,
             no_sandbox=no_sandbox,
             anyway=anyway,
             lines=form is Format.TEXT,
@@ -259,6 +264,8 @@ def _make_document(found: _Judgement, decision: GateDecision) -> dict[str, Any]:
 
 def _print_decision(decision: GateDecision) -> None:
     """Notes about what the gate refuses, and about the checks that it demands and that could not be examined."""
+    if decision.untested and decision.status is GateStatus.PASSED:
+        print_note(f"the server was not tested ({decision.untested}); only the files of the project were")
     for score in decision.scores:
         if score.why:
             print_note(score.why)

@@ -33,6 +33,7 @@ from workers.cli.measure.scan_target import (
     read_target,
     refuse_hidden_files,
 )
+from workers.cli.measure.scan_time import is_spent, limit_probe, limit_time
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings, read_user_environment
@@ -56,10 +57,7 @@ OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records th
 STUB_WARNING: Final = (
     "The sandbox answers for {} with an empty JSON object. The evidence records this and can never be published."
 )
-_SECONDS: Final = 60.0
-_PROJECT_SECONDS: Final = 180.0
 _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
-_PROBE_SHARE: Final = 0.9  # of the time; the rest is for ending sessions and for what is read after the probe
 
 
 class CollectedScan(Struct, frozen=True):
@@ -77,12 +75,14 @@ def collect_dossier(
     endpoints: AllowedEndpoints | None,
     *,
     deadline: float | None,
+    began: float,
     no_sandbox: bool,
     anyway: bool,
     lines: bool,
 ) -> CollectedScan:
     """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination.
 
+    `deadline`: seconds from `began`, a time of the monotonic clock, to the verdict; None for the default.
     `lines`: without a terminal, the phases of a package are printed as lines on stderr.
     """
     is_folder = target is not None and command is not None and Path(target).is_dir()
@@ -113,10 +113,16 @@ def collect_dossier(
     if subject.stated_in:
         print_note(f"the server is started in the sandbox as {subject.stated_in} says")
     subject = replace(subject, server=mask_server(subject.server))
-    deadline = deadline or (_PROJECT_SECONDS if subject.project is not None else _SECONDS)
-    left = TimeLeft(deadline, installing=not is_remote(subject.server))
-    limited = replace(settings, server_timeout=min(settings.server_timeout, deadline * _PROBE_SHARE))
-    lines = lines and not is_remote(subject.server)
+    is_launched = not is_remote(subject.server)
+    left = limit_time(
+        deadline,
+        clock.monotonic() - began,
+        is_launched=is_launched,
+        no_sandbox=no_sandbox,
+        is_project=subject.project is not None,
+    )
+    limited = replace(settings, server_timeout=min(settings.server_timeout, limit_probe(left)))
+    lines = lines and is_launched
     return_freed_memory()
     with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic, lines=lines) as progress:
         network = NetworkWiring(
@@ -128,9 +134,9 @@ def collect_dossier(
             project=subject.project,
         )
         dossier = run_coroutine(_collect(network, _Collecting(limited, clock, log.get_log()), subject, left, progress))
-    if left.seconds < deadline * (1 - _PROBE_SHARE):
+    if is_spent(left):
         print_note(
-            f"the scan used its {deadline:g} s: what was not asked by then is not collected. "
+            f"the scan used its {left.given:g} s: what was not asked by then is not collected. "
             "--deadline SECONDS allows more"
         )
     if subject.project is not None and not no_sandbox:

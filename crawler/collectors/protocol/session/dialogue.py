@@ -42,7 +42,8 @@ class ProbeLimits(Struct, frozen=True, kw_only=True):
     further page is requested; a page of more than `page_items` is not kept. `values` bounds the JSON values of all
     lists together, since a few bytes of JSON can cost every reader kilobytes. `recovery_pause` is the time that a
     server has to serve a fresh client again before it counts as fallen. So many `processes` of a package may live at a
-    time: more than one suits a person who waits, since each needs a slot of the sandbox.
+    time: more than one suits a person who waits, since each needs a slot of the sandbox. `all_starts` bounds the time
+    of all processes of a server together, however often it is started.
     """
 
     requests: int = 12
@@ -56,6 +57,7 @@ class ProbeLimits(Struct, frozen=True, kw_only=True):
     opening_bytes: int = 1024 * 1024
     discover: float = 10.0
     total: float = 120.0
+    all_starts: float = math.inf
     stdio_answer: float = 30.0
     line_bytes: int = 4 * 1024 * 1024
     retry_pause: float = 5.0

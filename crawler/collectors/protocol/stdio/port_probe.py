@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from crawler.collectors.protocol.probes.probe import Finding, ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
 from crawler.collectors.protocol.session.absence_reasons import describe_ports, explain_exit
+from crawler.collectors.protocol.session.asking_time import AskingTime
 from crawler.collectors.protocol.session.handshake import Opened
 from crawler.collectors.protocol.stdio.processes import describe_installation
 from crawler.collectors.protocol.stdio.trial_reuse import ProcessStart
 from crawler.collectors.protocol.trials.call_policy import CallPolicy, choose_call_policy
 from crawler.http.address_guard import AddressGuard
-from crawler.http.connection import Limits
+from crawler.http.connection import TIME_OVER, Limits
 from crawler.http.engine import HttpEngine, HttpSession
 from crawler.http.failures import InvalidTarget, Unreachable
 from crawler.http.url import parse_url
@@ -45,16 +46,21 @@ _NO_ANSWER: Final = Exchange(
     seconds=0,
     failure=Unreachable("the process ended before answering", connected=True),
 )
-_TELLING: Final = frozenset({Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED})
+_TELLING: Final = frozenset(
+    {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.NOT_COLLECTED}
+)
 
 
 class PortStart:
     """Starts a target and probes its port. After `run`: `output`, `runtime`, `limit` and `ports` as of a StdioProbe."""
 
-    def __init__(self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions) -> None:
+    def __init__(
+        self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions, time: AskingTime
+    ) -> None:
         self._launcher = launcher
         self._dependencies = dependencies
         self._options = options
+        self._time = time
         self._written = bytearray()
         self.output = self.limit = ""
         self.runtime: str | None = None
@@ -62,6 +68,8 @@ class PortStart:
 
     async def run(self, target: Target) -> ProbeResult:
         """Start the target, wait until it listens, and probe the first address that speaks MCP."""
+        if self._time.is_over:
+            return ProbeResult(listing=Absent(Reason.NOT_COLLECTED, TIME_OVER))
         launched = await self._launcher.launch(target)
         if isinstance(launched, Absent):
             return ProbeResult(listing=launched)
@@ -75,10 +83,14 @@ class PortStart:
             is_over = reading.done()
             reading.cancel()
             ending = await asyncio.shield(launched.stop())
+            spent = asyncio.get_running_loop().time() - began
+            is_cut = self._time.seconds < self._dependencies.limits.stdio_answer
+            self._time.spend(spent)
         noise = bytes(self._written)
         self.limit, self.output = ending.limit, f"{ending.stderr}\n{noise.decode('utf-8', 'replace')}"
         if found is None:
-            late = Absent(Reason.TIMEOUT, f"it listens on no port within {self._dependencies.limits.stdio_answer:g} s")
+            silence = f"it listens on no port within {self._dependencies.limits.stdio_answer:g} s"
+            late = Absent(Reason.NOT_COLLECTED, TIME_OVER) if is_cut else Absent(Reason.TIMEOUT, silence)
             ended = explain_exit(ending, launched.facts, noise, Reply(_NO_ANSWER), "initialize")
             found = ProbeResult(listing=ended if is_over or ending.limit else late)
         notes: Mapping[str, Json] = {
@@ -101,7 +113,7 @@ class PortStart:
         declared = _declared_port(target)
         seen: tuple[int, ...] = ()
         clock = asyncio.get_running_loop().time
-        end = clock() + self._dependencies.limits.stdio_answer
+        end = clock() + min(self._dependencies.limits.stdio_answer, self._time.seconds)
         while not reading.done() and clock() < end:
             ports = launched.list_ports()
             if declared in ports:
@@ -127,8 +139,10 @@ class PortStart:
         for url in _addresses(target, ports):
             if (port := parse_url(url).origin.port) in silent:
                 continue
-            left = self._dependencies.limits.total - (asyncio.get_running_loop().time() - began)
+            most = min(self._dependencies.limits.total, self._time.seconds)
+            left = most - (asyncio.get_running_loop().time() - began)
             if left < 1:
+                refused.append(ProbeResult(listing=Absent(Reason.NOT_COLLECTED, TIME_OVER)))
                 break
             limited = replace(self._dependencies, limits=replace(self._dependencies.limits, total=left))
             probed = await PortProbe(engine, limited, self._options, target, launched).run(

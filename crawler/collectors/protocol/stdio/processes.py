@@ -9,7 +9,9 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from crawler.collectors.protocol.session.asking_time import AskingTime
 from crawler.collectors.protocol.session.dialogue import ProbeLimits
+from crawler.http.connection import TIME_OVER
 from crawler.http.deadlines import isolate_shared_work, pause_deadline
 from crawler.launcher import LaunchedServer, Launcher
 from crawler.mcp.stdio import StdioChannel
@@ -24,7 +26,6 @@ _TOTAL_FACTOR: Final = 2.5  # times the limit for one server, which bounds a sin
 _STOPPING: Final[set[asyncio.Future[None]]] = set()  # keeps references, which the event loop does not
 _VOLATILE_FACTS: Final = frozenset({"reinstalled"})
 _INSTALLED: Final = {"declared": "declared", "dependenciesOf": "dependencies_of"}
-_MIN_SECONDS: Final = 0.5  # seconds; with less time left no process is started
 _FRESH_SECONDS: Final = 20.0  # seconds that a process may wait to be asked: some end, and the sandbox limits its life
 
 
@@ -52,14 +53,23 @@ class TargetProcesses:
 
     A server holds a slot of the sandbox while its process lives, so waiting for a second one would let servers wait for
     each other without end. What is started `ahead` waits for its slot while the running process is asked and ends.
+    `time` is what earlier starts of the server have left.
     """
 
-    def __init__(self, launcher: Launcher, target: Target, limits: ProbeLimits, client_version: str) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        target: Target,
+        limits: ProbeLimits,
+        client_version: str,
+        time: AskingTime | None = None,
+    ) -> None:
         self._launcher = launcher
         self._target = target
         self._limits = limits
         self._client_version = client_version
-        self._seconds_left = limits.total * _TOTAL_FACTOR
+        self._time = AskingTime(limits.all_starts) if time is None else time
+        self._here = AskingTime(limits.total * _TOTAL_FACTOR)
         self._facts: Mapping[str, Json] | None = None
         self._ahead: list[asyncio.Task[_Ahead]] = []
 
@@ -83,8 +93,8 @@ class TargetProcesses:
         Every process has its own file system and memory. A process that differs from the first one, for example because
         a new version of the package was published in between, is not used.
         """
-        if self._seconds_left < _MIN_SECONDS:
-            yield Absent(Reason.NOT_COLLECTED, "the time for one server was over")
+        if self._here.is_over or self._time.is_over:
+            yield Absent(Reason.NOT_COLLECTED, TIME_OVER)
             return
         launched = await self._launch()
         if isinstance(launched, Absent):
@@ -97,7 +107,7 @@ class TargetProcesses:
             transcript,
             self._client_version,
             seconds=self._limits.stdio_answer,
-            total=min(self._limits.total, self._seconds_left),
+            total=min(self._limits.total, self._here.seconds, self._time.seconds),
             line_bytes=self._limits.line_bytes,
         )
         try:
@@ -109,7 +119,8 @@ class TargetProcesses:
                 yield Absent(Reason.NOT_COLLECTED, "what is started has changed in between")
         finally:
             await channel.close()
-            self._seconds_left -= loop.time() - began
+            for left in (self._here, self._time):
+                left.spend(loop.time() - began)
 
     async def _launch_ahead(self) -> _Ahead:
         launched = await self._launcher.launch(self._target)

@@ -21,6 +21,7 @@ from crawler.collectors.protocol.session.absence_reasons import (
     find_credentials_request,
     is_network_cause,
 )
+from crawler.collectors.protocol.session.asking_time import AskingTime
 from crawler.collectors.protocol.stdio.port_probe import LISTENS, PortStart
 from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher
 from crawler.collectors.protocol.stdio.stdio_probe import StdioProbe
@@ -131,15 +132,24 @@ class StartAttempt(Struct, frozen=True, kw_only=True):
 
 
 class StartAttempts:
-    """The starts of one target in one probe. `earlier` has the inputs that the server named in an earlier run."""
+    """The starts of one target in one probe. `earlier` has the inputs that the server named in an earlier run.
+
+    `time` is what starts of other targets of the server have left.
+    """
 
     def __init__(
-        self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions, earlier: Dossier | None = None
+        self,
+        launcher: Launcher,
+        dependencies: ProbeDependencies,
+        options: ProbeOptions,
+        earlier: Dossier | None = None,
+        time: AskingTime | None = None,
     ) -> None:
         self._launcher = launcher
         self._dependencies = dependencies
         self._options = options
         self._earlier = earlier
+        self._time = AskingTime(dependencies.limits.all_starts) if time is None else time
 
     async def run(self, target: Target) -> ProbeResult:
         """The result of the first start that opens, else the reason why none does."""
@@ -152,12 +162,12 @@ class StartAttempts:
             further = _find_further_inputs(target, last) if last.may_need_more else ()
             if not further:
                 break
-            last = await self._attempt(target, with_inputs(last.named, further))
+            last = _prefer(last, await self._attempt(target, with_inputs(last.named, further)))
         if last.ended_early and last.refused:
             again = await self._start(last.configured, last.named)
             last = again if again.opened else last
         if last.refused and first.configured.given:
-            first = await self._start(Configured(replace(target, inputs=()), ()), ())
+            first = _prefer(first, await self._start(Configured(replace(target, inputs=()), ()), ()))
             last = first if first.opened else last
         if _is_broken_by_dependencies(last):
             first, last = await self._start_as_of_release(target, first, last)
@@ -173,7 +183,7 @@ class StartAttempts:
         dated = await self._attempt(replace(target, as_of_release=True), last.named)
         if not dated.opened:
             return first, last
-        again = await self._start(last.configured, last.named)
+        again = _prefer(last, await self._start(last.configured, last.named))
         return (dated, dated) if _is_broken_by_dependencies(again) else (again, again)
 
     async def _attempt(self, target: Target, named: Sequence[PackageInput]) -> StartAttempt:
@@ -182,9 +192,9 @@ class StartAttempts:
     async def _start(self, configured: Configured, named: Sequence[PackageInput]) -> StartAttempt:
         recorder = RecordingLauncher(self._launcher)
         probe: StdioProbe | PortStart = (
-            PortStart(recorder, self._dependencies, self._options)
+            PortStart(recorder, self._dependencies, self._options, self._time)
             if configured.target.launch.url
-            else StdioProbe(recorder, self._dependencies, self._options, self._earlier)
+            else StdioProbe(recorder, self._dependencies, self._options, self._earlier, self._time)
         )
         probed = await probe.run(configured.target)
         return StartAttempt(
@@ -197,6 +207,11 @@ class StartAttempts:
             limit=probe.limit,
             ports=probe.ports,
         )
+
+
+def _prefer(earlier: StartAttempt, later: StartAttempt) -> StartAttempt:
+    """The later start, unless our time for the server was over before it showed anything."""
+    return earlier if _reason(later) is Reason.NOT_COLLECTED else later
 
 
 def _with_known_address(target: Target, earlier: Dossier | None) -> Target:

@@ -9,6 +9,7 @@ from typing import Final
 
 from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.session.absence_reasons import explain_exit
+from crawler.collectors.protocol.session.asking_time import AskingTime
 from crawler.collectors.protocol.session.dialogue import Dialogue, QuestionBudget
 from crawler.collectors.protocol.session.handshake import Opened, OpeningRefused, discover, initialize
 from crawler.collectors.protocol.stdio.mutating_calls import MutatingCallProcess
@@ -28,7 +29,7 @@ _OPENING_REQUESTS: Final = 3  # requests to open a process
 
 class StdioProbe(Probe):
     """Probes one package or command. `earlier`: the server's earlier evidence, some of which need not be collected
-    again.
+    again. `time`: what earlier starts have left.
 
     After `run`, `output` is what its first process wrote beside its answers and in the errors that it answered on
     opening and listing; `runtime` is the sandbox that contained it, if it started; `limit` is the limit at which the
@@ -36,11 +37,17 @@ class StdioProbe(Probe):
     """
 
     def __init__(
-        self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions, earlier: Dossier | None = None
+        self,
+        launcher: Launcher,
+        dependencies: ProbeDependencies,
+        options: ProbeOptions,
+        earlier: Dossier | None = None,
+        time: AskingTime | None = None,
     ) -> None:
         super().__init__(dependencies, options)
         self._launcher = launcher
         self._earlier = earlier
+        self._time = time
         self._opened: Opened | None = None
         self._is_asked = False
         self.output = self.limit = ""
@@ -49,7 +56,7 @@ class StdioProbe(Probe):
 
     async def run(self, target: Target) -> ProbeResult:
         """Start, open, list and stop the target, and start it again for the other questions."""
-        processes = TargetProcesses(self._launcher, target, self.limits, self.client_version)
+        processes = TargetProcesses(self._launcher, target, self.limits, self.client_version, self._time)
         try:
             found = await self._listed(target, processes)
             if isinstance(found, Absent) and self._is_failure_of_known_server():

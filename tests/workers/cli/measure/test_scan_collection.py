@@ -57,4 +57,4 @@ def test_after_its_deadline_a_scan_ends_with_a_reason_that_does_not_blame_the_se
     assert ended.code == 3
     assert "--deadline SECONDS allows more" in ended.err
     listing = next(one for one in json.loads(saved.read_bytes())["records"] if one["kind"] == "listing")
-    assert listing["absent"] == {"reason": "not_collected", "detail": "the 1 s of this scan were over"}
+    assert listing["absent"] == {"reason": "not_collected", "detail": "not finished within the 1 s of this scan"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
@@ -92,8 +93,8 @@ class _ScanCommand(click.Command):
     "--deadline",
     metavar="SECONDS",
     type=click.FloatRange(min=1),
-    help="Stop after this time and score what was collected. Installing a package has its own limits. "
-    "Default: 60, for a project 180.",
+    help="End after this time and score what was collected. Installing a package has its own limits. Default: 60; "
+    "while a project is installed in the sandbox, its files may be read for 180.",
 )
 @click.option(
     "--save",
@@ -146,11 +147,13 @@ def scan(ctx: click.Context, /, **options: Any) -> None:
 
     hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
 
-    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out, 4 with
+    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out (0 in
+    the folder of a project whose files were read, unless --fail-under or --fail-on needs the server), 4 with
     --fail-under a score is too low or has too little evidence, or --fail-on refuses a check or a finding, 130
     interrupted.
     """
+    began = time.monotonic()
     with keep_imported():
         from workers.cli.measure.scan import run_scan
 
-    run_scan(command=ctx.meta.get(_COMMAND), **options)
+    run_scan(command=ctx.meta.get(_COMMAND), began=began, **options)
