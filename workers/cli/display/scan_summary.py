@@ -8,6 +8,7 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from crawler.http.connection import TIME_OVER
 from evidence.kinds import listing, source
 from evidence.model import Absent, Dossier, Observed, Reason
 from publish.scan_reports.baseline import AppliedBaseline
@@ -31,6 +32,8 @@ from workers.cli.display.verdict_parts import (
     list_verdict_lines,
 )
 from workers.cli.display.verdicts import list_cap_lines
+from workers.stages.collecting_time import was_stopped
+from workers.stages.routing import is_remote
 
 _FAILURES: Final = 3
 _REASONS: Final = 3
@@ -70,7 +73,7 @@ def render_summary(
         (*_security(main), *_protocol(checks)),
         list_finding_lines(findings) if findings is not None else (),
         _fixes(shown, more + len(remedies) - len(shown)),
-        _unmeasured(main, _explain_start(dossier)),
+        _unmeasured(main, dossier),
         list_other_scores(others),
     ]
     parts: list[RenderableType] = []
@@ -124,10 +127,20 @@ def _describe_files(seen: source.Source) -> str:
 def _absence(dossier: Dossier) -> Iterator[RenderableType]:
     content = dossier.read(listing.KIND)
     if isinstance(content, Absent) and content.reason is Reason.NOT_COLLECTED:
-        yield Text("The server was not started, so nothing of it is scored", "bold yellow")
+        yield Text(f"{_describe_untested(dossier, content)}, so nothing of it is scored", "bold yellow")
         yield clean_text(content.detail[:1].upper() + content.detail[1:], limit=1000)
     elif isinstance(content, Absent):
         yield from list_absence_lines(content)
+
+
+def _describe_untested(dossier: Dossier, why: Absent) -> str:
+    """How far a scan came with a server of which nothing was collected."""
+    if was_stopped(why):
+        return "The time of this scan was over before the server was tested"
+    if why.detail != TIME_OVER:
+        return "The server was not started"
+    asked = "asked" if is_remote(dossier.server) else "started and asked"
+    return f"The server was {asked}, and the time of this scan was over before it answered"
 
 
 def _security(card: Scorecard) -> Iterator[RenderableType]:
@@ -161,15 +174,13 @@ def _protocol(checks: CheckVerdicts) -> Iterator[RenderableType]:
         yield labelled("", Text(f"{more} more {fail}: --verbose", style="dim"))
 
 
-def _explain_start(dossier: Dossier) -> str:
-    """Why the server was not started, which the first lines say; empty when it was."""
+def _unmeasured(card: Scorecard, dossier: Dossier) -> Iterator[RenderableType]:
+    """The first reasons; why the server was not tested stands above already."""
     content = dossier.read(listing.KIND)
-    return content.detail if isinstance(content, Absent) and content.reason is Reason.NOT_COLLECTED else ""
-
-
-def _unmeasured(card: Scorecard, unstarted: str) -> Iterator[RenderableType]:
-    """The first reasons; why the server was not started stands above already."""
-    said = {unstarted: "the server was not started, as said above"} if unstarted else {}
+    said: dict[str, str] = {}
+    if isinstance(content, Absent) and content.reason is Reason.NOT_COLLECTED:
+        what = _describe_untested(dossier, content)
+        said[content.detail] = f"{what[:1].lower()}{what[1:]}, as said above"
     found = list(list_unmeasured(card).items())
     if not found:
         return
