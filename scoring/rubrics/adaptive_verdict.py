@@ -210,7 +210,7 @@ def _explain_no_score(assessment: Assessment) -> NotMeasured | None:
                 COLLECTOR_FAILED, "this installation failed to collect the evidence; no score changes because of it"
             )
         if content.reason is Reason.NOT_COLLECTED:
-            return NotMeasured(NOT_ENOUGH_EVIDENCE, "the server was not started or asked in this run")
+            return NotMeasured(NOT_ENOUGH_EVIDENCE, "the server was not tested in this run")
         if not assessment.tools_in_source:
             return NotMeasured(NOT_ENOUGH_EVIDENCE, f"nothing was listed ({content.reason})")
     elif why := next((f"{name} ({end})" for name in listing.LISTS if (end := walk.incomplete_end(name))), ""):
