@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds.exchanges import Exchange
 from scoring.results.outcome import Inapplicable, Undecided
-from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
+from scoring.scopes.conversation import CORE, LEFT_OUT, NOT_ASKED, Conversation
 
 STREAMABLE: Final = "streamable-http"
 SSE: Final = "sse"
@@ -16,9 +16,11 @@ _GATES: Final = frozenset({401, 402, 407})
 
 
 def only_streamable_http(conversation: Conversation) -> Conversation:
-    """The conversation over streamable HTTP only; raise Inapplicable without exchanges."""
+    """The conversation over streamable HTTP only; raise Inapplicable without exchanges, Undecided for left-out ones."""
     narrowed = conversation.over_transport(STREAMABLE)
     if not narrowed.exchanges:
+        if narrowed.leaves_out_openings:
+            raise Undecided(LEFT_OUT)
         raise Inapplicable("not over streamable HTTP")
     return narrowed
 
@@ -52,12 +54,16 @@ def list_decided_exchanges(conversation: Conversation, *steps: str) -> tuple[Exc
     return kept
 
 
-def list_conclusive_exchanges(conversation: Conversation, exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
-    """Like `Conversation.conclusive`, for exchanges on connections that may not have opened."""
+def list_conclusive_exchanges(
+    conversation: Conversation, exchanges: Iterable[Exchange], *steps: str
+) -> tuple[Exchange, ...]:
+    """Like `Conversation.conclusive`, for exchanges of these steps on connections that may not have opened."""
     found = tuple(exchanges)
     kept = tuple(one for one in found if not one.unclear and not one.is_refusal)
     if not found:
-        raise Undecided(NOT_ASKED) if conversation.recorded.depth == CORE else Inapplicable("not asked")
+        if conversation.recorded.depth == CORE:
+            raise Undecided(NOT_ASKED)
+        raise Undecided(LEFT_OUT) if steps and conversation.leaves_out(*steps) else Inapplicable("not asked")
     if not kept:
         raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
     return kept

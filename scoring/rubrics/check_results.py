@@ -15,6 +15,7 @@ from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Check, Criterion
 from scoring.results.outcome import WHOLE_SHARE, Finding, Measured, NotMeasured, Outcome
 from scoring.results.scorecard import Line
+from scoring.scopes.conversation import LEFT_OUT
 
 MAX_LINES: Final = 100
 """Findings of one check that get a line each; the other findings share one line."""
@@ -26,7 +27,10 @@ NOTHING_TO_CHECK: Final = NotMeasured("nothing_to_check", "the server has nothin
 
 
 class CheckResult(Struct, frozen=True):
-    """The outcomes of one check's criteria, the number of things checked, and whether the evidence is complete."""
+    """The outcomes of one check's criteria, the number of things checked, and whether the evidence is complete.
+
+    Questions that we leave out, so that no server falls, cost it nothing: the fall is what costs.
+    """
 
     check: Check
     outcomes: tuple[Outcome, ...]
@@ -58,7 +62,7 @@ def _read_outcomes(check: Check, assessment: Assessment, has_subject: HasSubject
             complete = complete and not has_subject(criterion, outcome)
         else:
             checked = max(checked, outcome.checked)
-            complete = complete and not outcome.skipped
+            complete = complete and all(skip.reason == LEFT_OUT for skip in outcome.skipped)
     return CheckResult(check, tuple(outcomes), checked, complete)
 
 

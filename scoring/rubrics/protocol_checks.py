@@ -13,6 +13,7 @@ from scoring.engine.rubric import Check
 from scoring.protocol import conformance
 from scoring.protocol.conformance import Verdict
 from scoring.results.outcome import Level
+from scoring.scopes.conversation import LEFT_OUT
 
 MUST_WEIGHT: Final = 3
 """What a MUST weighs against a SHOULD."""
@@ -42,13 +43,20 @@ def build_protocol_checks(*, without: frozenset[str] = frozenset()) -> Iterator[
 
 
 def describe_unfinished(assessment: Assessment, effect: str, *, without: frozenset[str] = frozenset()) -> Iterator[str]:
-    """A caveat with the number of those checks that could not be finished with a server that was asked, if any."""
+    """Caveats with the number of those checks that could not be finished with a server that was asked, if any.
+
+    `effect` is what they count; questions that a probe leaves out count nothing.
+    """
     if isinstance(assessment.dossier.read(exchanges.KIND), Absent):
         return
     counted = [check for check in _list_counted() if check.requirement.id not in without]
     results = [conformance.evaluate_check(check, assessment) for check in counted]
-    if number := sum(result.verdict is Verdict.INCONCLUSIVE for result in results):
+    unfinished = [result.why for result in results if result.verdict is Verdict.INCONCLUSIVE]
+    left_out = unfinished.count(LEFT_OUT)
+    if number := len(unfinished) - left_out:
         yield f"Of the protocol checks, {number} could not be finished and {effect}."
+    if left_out:
+        yield f"Of the protocol checks, {left_out} count neither as passed nor as failed: {LEFT_OUT}."
 
 
 def build_access_checks() -> Iterator[Check]:

@@ -15,20 +15,21 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evidence.kinds.exchanges import Exchange
+from evidence.kinds.exchanges import Exchange, Exchanges
 from evidence.model import Absent, Reason
 from scoring.engine.assessment import Assessment
-from scoring.engine.rubric import Rubric
+from scoring.engine.rubric import Criterion, Rubric
+from scoring.engine.rule import discover_rules
 from scoring.engine.walk import Pages
 from scoring.protocol import conformance
 from scoring.protocol.conformance import CheckResult, Verdict
 from scoring.protocol.streamable_http import STREAMABLE
 from scoring.receipt import START_FACT
 from scoring.results import arithmetic
-from scoring.results.outcome import Level, NotMeasured, Severity
+from scoring.results.outcome import Level, Measured, NotMeasured, Severity
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.line_folding import fold_lines
-from scoring.scopes.conversation import CORE, NOT_ASKED
+from scoring.scopes.conversation import CORE, LEFT_OUT, NOT_ASKED
 
 KIND: Final = "exchanges"
 TIER1_SHOULD: Final = 95
@@ -41,6 +42,11 @@ UNFINISHED: Final = "unfinished"
 TOLERATED: Final = "tolerated"
 FULL: Final = Decimal(100)
 MAX_LINES: Final = 100
+
+_LEFT_OUT: Final = NotMeasured(
+    UNFINISHED, "the server fell after a question, or looks like a version that falls, so checks could not be finished"
+)
+"""The same words for both, since a fall is private until it is disclosed; no words for the question."""
 
 _MADE: Final = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL})
 _UNREADABLE: Final = "JSON-03"
@@ -92,17 +98,23 @@ def score_tier(counts: TierInput) -> Tier:
     return Tier.TIER2 if 100 * counts.should_passed >= TIER2_SHOULD * counts.should_total else Tier.TIER3
 
 
-CRITERIA: Final = tuple(check.criterion for check in conformance.list_checks())
-"""Every check of the protocol, by its published id. Those that are only informational count for nothing."""
+FELL_OVER: Final = "server-fell-over"
+CRITERIA: Final = (
+    *(check.criterion for check in conformance.list_checks()),
+    Criterion(cites=FELL_OVER, rule=FELL_OVER, severity=discover_rules()[FELL_OVER].severity),
+)
+"""Every check of the protocol, by its published id, and the rule of falls, under which there is no tier. Checks that
+are only informational count for nothing.
+"""
 
 _SETTLED: Final = (
     "A server with which nothing was exchanged has no tier, nor has one for which no MUST check could be made.",
     "Checks that did not apply are left out, and JSON-03 without an answer over stdio or SSE; unfinished ones fail.",
     "Coverage is the share of the checks that apply which could be made.",
     "A server that answered and then failed (500, 502, 503, 504, or no connection) has no tier.",
-    "A probe that stopped early gives no tier. An unfinished MUST gives none either, unless another one failed.",
+    "A core probe, one that stopped early, and one of a server that fell or may fall give no tier.",
+    "An unfinished MUST gives none either, unless another one failed.",
     "A deviation that the specification did not forbid before 2026-07-28 is shown as tolerated and costs nothing.",
-    "A core probe gives no tier.",
     "The percentage is that of all MUST and SHOULD checks, rounded down; the tier is the grade.",
 )
 
@@ -129,20 +141,22 @@ def _passed(result: CheckResult) -> bool:
 
 
 def _score(assessment: Assessment) -> Scorecard:
+    falls = tuple(_list_falls(assessment))
+    found = _judge(assessment, has_fallen=bool(falls))
+    return replace(found, lines=(*falls, *found.lines)) if falls else found
+
+
+def _judge(assessment: Assessment, *, has_fallen: bool) -> Scorecard:
     content = assessment.dossier.read(KIND)
     if isinstance(content, Absent):
         return _card(assessment, NotMeasured(content.reason.value, content.detail))
     recorded = assessment.walks[Pages.ALL].conversation.recorded
     results = [one for one in conformance.evaluate_checks(assessment) if not _needs_no_answer(one, recorded.exchanges)]
     counts = count_checks(results)
-    if recorded.depth == CORE:
-        return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
-    if failure := _find_failure(recorded.exchanges):
-        return _card(assessment, NotMeasured(FAILED_IN_PROBE, failure))
-    if stop := recorded.stopped_at or _find_unasked(recorded.exchanges):
-        why = stop.failure or f"HTTP {stop.status}"
-        return _card(assessment, NotMeasured(UNFINISHED, f"the probe was not finished: {stop.at}: {why}"))
     unfinished = [result for result in results if _is_required(result) and result.verdict is Verdict.INCONCLUSIVE]
+    is_left_out = has_fallen or any(result.why == LEFT_OUT for result in unfinished)
+    if missing := _LEFT_OUT if is_left_out else _find_stop(recorded):
+        return _card(assessment, missing)
     if counts.vacuous or counts.must_total == _count_musts(unfinished):
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))
     total = counts.must_total + counts.should_total
@@ -160,10 +174,38 @@ def _score(assessment: Assessment) -> Scorecard:
     )
 
 
+def _list_falls(assessment: Assessment) -> Iterator[Line]:
+    """A line without points for each fall. The place and the message are private until they are disclosed."""
+    criterion = CRITERIA[-1]
+    outcome = assessment.outcome(criterion.question)
+    for finding in outcome.findings if isinstance(outcome, Measured) else ():
+        yield Line(
+            cites=criterion.cites,
+            points=Decimal(0),
+            why=finding.message,
+            rule=finding.rule,
+            at=finding.at,
+            severity=criterion.severity.value,
+            evidence=finding.evidence,
+        )
+
+
 def _needs_no_answer(result: CheckResult, exchanges: Iterable[Exchange]) -> bool:
     """Whether a check is open only since a text that is no message was not answered where answers share a channel."""
     is_open = result.check.requirement.id == _UNREADABLE and result.verdict is Verdict.INCONCLUSIVE
     return is_open and not any(one.step == "malformed" and one.connection.transport == STREAMABLE for one in exchanges)
+
+
+def _find_stop(recorded: Exchanges) -> NotMeasured | None:
+    """Why a probe was too short for a tier, if it was."""
+    if recorded.depth == CORE:
+        return NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made")
+    if failure := _find_failure(recorded.exchanges):
+        return NotMeasured(FAILED_IN_PROBE, failure)
+    if stop := recorded.stopped_at or _find_unasked(recorded.exchanges):
+        why = stop.failure or f"HTTP {stop.status}"
+        return NotMeasured(UNFINISHED, f"the probe was not finished: {stop.at}: {why}")
+    return None
 
 
 def _find_failure(exchanges: Iterable[Exchange]) -> str:

@@ -19,6 +19,30 @@ CORE: Final = "core"
 NOT_ASKED: Final = "not_asked"
 """The reason for steps that only a full probe performs."""
 
+LEFT_OUT: Final = "not asked: the server fell after a question, or looks like a version that falls"
+"""The reason for steps that a full probe over HTTP leaves out (docs/decisions/0042)."""
+
+RISKY_STEPS: Final = frozenset(
+    {"malformed", "batch", "unknown-method", "get", "delete", "listen", "initialize-unknown"}
+    | {"removed-ping", "removed-logging", "removed-subscribe"}
+    | {"initialize-2024-11-05", "initialize-2025-03-26", "initialize-2025-06-18"}
+    | {"list-tools-undeclared", "list-resources-undeclared", "list-prompts-undeclared"}
+)
+"""The steps that are asked last. Every full probe over HTTP asks one of them, unless it leaves all of them out."""
+
+_FIRST_STEPS: Final = frozenset(
+    {"initialize", "initialized", "discover", "redirected", "ping", "stream", "end", "sse-open"}
+    | {"list-tools", "list-tools-again", "list-tools-elsewhere"}
+    | {"list-resources", "list-resourceTemplates", "list-prompts"}
+)
+"""The steps before all others: without any other one, the probe ended among them."""
+
+_OPENED: Final = frozenset({"initialized", "discover"})
+"""The steps that end an opening: a server that did not open has not fallen."""
+
+_ENDING: Final = frozenset({"end", "after-end"})
+"""The steps that end a session, which a server without sessions is never asked."""
+
 
 class Conversation(Scope, frozen=True, kw_only=True, dict=True):
     """All exchanges with one server under some revisions; `listing` is the listing of the same dossier, if any."""
@@ -50,6 +74,17 @@ class Conversation(Scope, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _by_transport(self) -> dict[str, Conversation]:
         return {}
+
+    @property
+    def leaves_out_openings(self) -> bool:
+        """Whether a full probe over HTTP did not offer one of these revisions to a server of the legacy era."""
+        openings = {f"initialize-{REVISIONS[letter]}" for letter in self.revisions}
+        return LEGACY in self.recorded.eras and self.leaves_out(*(openings & RISKY_STEPS))
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        """The steps that were asked over HTTP."""
+        return frozenset(exchange.step for exchange in self.recorded.exchanges if exchange.over_http)
 
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -108,16 +143,30 @@ class Conversation(Scope, frozen=True, kw_only=True, dict=True):
     def exchanges_of(self, *steps: str) -> tuple[Exchange, ...]:
         """The exchanges of these steps; Inapplicable without any.
 
-        Undecided when only a full probe performs them, or when the server was not asked to open any more.
+        Undecided when only a full probe performs them, when the server was not asked to open any more, or when they
+        were left out.
         """
         if not self.exchanges:
             if self.stopped_at:
                 raise Undecided(f"nothing was answered from {self.stopped_at.at} on")
+            if self.leaves_out_openings:
+                raise Undecided(LEFT_OUT)
             raise Inapplicable("no messages were exchanged under these revisions")
         found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
         if not found and self.recorded.depth == CORE:
             raise Undecided(NOT_ASKED)
+        if not found and self.leaves_out(*steps):
+            raise Undecided(LEFT_OUT)
         return self._some(found, "not asked")
+
+    def leaves_out(self, *steps: str) -> bool:
+        """Whether a full probe over HTTP left one of these steps out, since the server fell or may fall."""
+        is_whole = self.recorded.depth != CORE and not _OPENED.isdisjoint(self._asked)
+        if not is_whole or self._asked & RISKY_STEPS:
+            return False
+        if steps and _ENDING.issuperset(steps):
+            return any(connection.session for connection in self.recorded.connections)
+        return bool(steps) and (not RISKY_STEPS.isdisjoint(steps) or self._asked <= _FIRST_STEPS)
 
     def conclusive(self, *steps: str) -> tuple[Exchange, ...]:
         """Those of `exchanges_of` from which something can be concluded; Undecided when there is none.

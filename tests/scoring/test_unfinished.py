@@ -18,7 +18,7 @@ from scoring.results.outcome import NotMeasured, Undecided
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from scoring.rubrics.sdk_tier import SDK_TIER_1
-from scoring.scopes.conversation import Conversation
+from scoring.scopes.conversation import RISKY_STEPS, Conversation
 from tests.dossiers import recorded
 from tests.scoring.degradations import body_of, with_body
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed, talked
@@ -110,6 +110,30 @@ def test_a_violation_is_not_hidden_by_a_stop_before_it(asked: int, at: int, way:
         received["message"]["id"] = "another"
     broken = with_body(recorded()["scripted-0"], exchanges.KIND, body)
     assert scored(stopped(broken, at, way))[0].floor <= scored(broken)[0].floor
+
+
+def without_risky_questions(evidence: Dossier) -> Dossier:
+    """The dossier of a server that fell, or looks like one that falls."""
+    body = body_of(evidence, exchanges.KIND)
+    body["exchanges"] = [one for one in body["exchanges"] if one["step"] not in RISKY_STEPS]
+    return with_body(evidence, exchanges.KIND, body)
+
+
+@pytest.mark.parametrize("name", ["scripted-0", "control-modern"])
+def test_questions_that_the_probe_leaves_out_give_no_tier_and_cost_no_points(name: str) -> None:
+    verdict, tier = scored(without_risky_questions(recorded()[name]))
+    assert isinstance(tier.score, NotMeasured)
+    assert (tier.grade, tier.score.reason) == (None, "unfinished")
+    (conformance_part,) = (part for part in verdict.dimensions[0].components if part.name == "conformance")
+    assert conformance_part.floor == conformance_part.ceiling
+    assert any("count neither as passed nor as failed" in caveat for caveat in verdict.caveats)
+    assert not any("neither as passed" in caveat for caveat in intact(name)[0].caveats)
+
+
+def test_a_server_without_sessions_is_not_left_without_the_end_of_one() -> None:
+    talk = without_risky_questions(recorded()["control-modern"])
+    found = {one.check.requirement.id: one.verdict for one in conformance.evaluate_checks(assess_dossier(talk))}
+    assert found["SESS-04"] is Verdict.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(("transport", "unfinished"), [("stdio", False), ("streamable-http", True)])

@@ -15,6 +15,7 @@ from scoring.results.outcome import Severity, Tolerated, Undecided
 from scoring.scopes.conversation import Conversation
 from scoring.text.evidence_path import clip_text
 
+_UNKNOWN: Final = "initialize-unknown"
 _TELLING: Final = frozenset({-32602, -32022})
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WITHOUT_INITIALIZE: Final = REVISIONS["E"]
@@ -120,7 +121,7 @@ def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer
         if complaint := _find_complaint(exchange):
             yield exchange, complaint
             return
-    for exchange in list_conclusive_exchanges(conversation, narrowed.recorded.of("initialize-unknown")):
+    for exchange in list_conclusive_exchanges(narrowed, narrowed.recorded.of(_UNKNOWN), _UNKNOWN):
         version = exchange.fields.get("protocolVersion")
         if exchange.code in _TELLING:
             yield Tolerated(f"error {exchange.code}, a supported version expected", exchange)

@@ -6,17 +6,27 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
 from uuid import UUID as Identifier
 
 import pytest
+from msgspec.structs import replace
 
-from crawler.collectors.protocol.questions.inquiries import Risk, ServerFacts
+from crawler.collectors.protocol.questions.inquiries import Inquiry, Risk, ServerFacts
 from crawler.collectors.protocol.questions.legacy import http_openings, legacy_inquiries, malformed_inquiry
+from crawler.collectors.protocol.questions.modern import modern_inquiries
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.mcp.channel import Era
 from evidence.kinds.falls import KIND, Falls
 from evidence.kinds.samples import Samples
-from evidence.model import Absent, Observed, Record, TargetType
+from evidence.model import Absent, Dossier, Observed, Record, Server, TargetType
+from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Assessment
+from scoring.protocol.conformance import Verdict, evaluate_checks
+from scoring.results.outcome import NotMeasured
+from scoring.rubrics.sdk_tier import SDK_TIER_1
+from scoring.scopes.conversation import LEFT_OUT, RISKY_STEPS
 from tests.crawler.collectors.protocol.probing import collector, records_of, remote, talk
 from tests.servers.hostile import OPENING, Call, Mcp, serving
 
@@ -68,6 +78,11 @@ def probe_full(
             return await records_of(probing, remote(url), earlier=earlier)
 
     return asyncio.run(run())
+
+
+def assess(records: Mapping[str, Record]) -> Assessment:
+    server = Server(ref="streamable-http:http://127.0.0.1", name="x", targets=(remote("http://127.0.0.1"),))
+    return assess_dossier(Dossier(server=server, as_of=datetime(2026, 3, 1, tzinfo=UTC), records=records), [SDK_TIER_1])
 
 
 def read_falls(records: Mapping[str, Record]) -> Falls:
@@ -135,6 +150,41 @@ def test_a_server_that_survives_is_asked_everything_and_left_without_a_session()
     steps = {one.step for one in talk(records).exchanges}
     assert {"unknown-method", "stream", "initialize-2024-11-05", "malformed"} <= steps
     assert all(one.failure != "not_collected" for one in talk(records).exchanges)
+
+
+@pytest.mark.parametrize(
+    "server",
+    [Fragile(), Fragile("discover"), Fragile("malformed"), Fragile(revision="2025-03-26")],
+    ids=["fell", "fell at once", "fell last", "looks like one that falls"],
+)
+def test_checks_of_questions_that_were_left_out_are_open_and_give_no_tier(server: Fragile) -> None:
+    assessment = assess(probe_full(server))
+    left_out = {
+        one.check.requirement.id
+        for one in evaluate_checks(assessment)
+        if one.verdict is Verdict.INCONCLUSIVE and one.why == LEFT_OUT
+    }
+    assert left_out >= {"HTTP-11", "LIFE-02", "LIFE-03", "JSON-03", "JSON-04", "CAP-02", "CAP-03"}
+    tier = SDK_TIER_1.score(assessment)
+    assert isinstance(tier.score, NotMeasured)
+    assert (tier.grade, tier.score.reason) == (None, "unfinished")
+    assert "fell" in tier.score.detail
+    assert not any(question in tier.score.detail for question in ("unknown", "discover", "malformed"))
+
+
+def test_no_check_of_a_server_that_survives_was_left_out() -> None:
+    assessment = assess(probe_full(Fragile("nothing")))
+    assert LEFT_OUT not in {one.why for one in evaluate_checks(assessment)}
+    assert isinstance(SDK_TIER_1.score(assessment).score, Decimal)
+
+
+def test_the_rules_know_which_questions_are_risky() -> None:
+    facts = ServerFacts(era=Era.LEGACY, capabilities={}, origin="http://127.0.0.1:1", local=True)
+    modern = modern_inquiries(replace(facts, era=Era.MODERN, listen=True), "0", lambda: 1)
+    legacy = (*legacy_inquiries(facts, lambda: 1, lists=False), *(one for _, one in http_openings("0", facts)))
+    risky = {one.step for one in (*modern, *legacy) if one.risk is Risk.RISKY}
+    assert risky <= RISKY_STEPS
+    assert {Inquiry(step=step).risk for step in RISKY_STEPS} == {Risk.RISKY}
 
 
 def test_harmless_questions_come_first_and_every_risky_one_is_followed_by_a_fresh_opening() -> None:
