@@ -18,7 +18,7 @@ from evidence.kinds.listing import CONTAINING, Listing
 from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Record
 from publish.private_answers import remove_private_answers
-from publish.views.server_summary import receipt_lines
+from publish.views.server_summary import finding_lines, receipt_lines
 from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.rubric import Rubric
@@ -193,11 +193,8 @@ def find_suspect_places(card: Scorecard) -> Iterator[str]:
 
 
 def find_private_lines(card: Scorecard) -> Iterator[Line]:
-    """The lines that need a review before publication, of the receipt, its dimensions and components.
-
-    A cap repeats a finding that has its own line in a component.
-    """
-    return (line for line in receipt_lines(card) if _is_private(card, line) and not _is_cap(line))
+    """The lines of findings that need a review before publication (`finding_lines`)."""
+    return (line for line in finding_lines(card) if _is_private(card, line))
 
 
 @cache

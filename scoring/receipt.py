@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -83,15 +83,6 @@ def decode_stored_scorecard(data: bytes) -> Scorecard:
         return _decoder().decode(data)
     except DecodeError as error:
         raise NotAReceipt(f"not a scorecard: {error}") from error
-
-
-def decode_lines(data: bytes, rules: Container[str]) -> Iterator[Line]:
-    """The lines with one of these rules, in the order of the receipt; only for bytes of `encode_scorecard`."""
-    card = decode_stored_scorecard(data)
-    parts: list[Scorecard | DimensionScore | ComponentScore] = [card]
-    for part in card.dimensions:
-        parts += [part, *part.components]
-    return (line for part in parts for line in part.lines if line.rule in rules)
 
 
 def replace_moment(data: bytes, as_of: datetime) -> bytes:

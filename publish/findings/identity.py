@@ -8,23 +8,24 @@ from typing import Final
 
 from evidence.canonical import NotJson, canonical_json, sha256
 from evidence.derive.poisoning import list_shown_texts
-from evidence.kinds import access, alerts, drift, handouts, listing, secrets
+from evidence.kinds import access, alerts, drift, falls, handouts, listing, secrets
 from evidence.kinds.drift import Change, Drift
 from evidence.kinds.listing import Listing
 from evidence.kinds.secrets import SecretLocation, Secrets
 from evidence.model import Absent, Dossier
 from evidence.store import DetectedFinding, FindingRow, FindingState
 from publish.disclosure import ReviewedFindings, find_private_lines, private_rule_ids
+from publish.views.server_summary import finding_lines
 from scoring import receipt
 from scoring.engine.rule import discover_rules
 from scoring.results.outcome import Severity
 from scoring.results.scorecard import Line, Scorecard
-from scoring.results.verdict import CAP
 from scoring.scopes import handout_texts
 
 ID_PREFIX: Final = "fnd_"
 DECIDED_STATES: Final = (FindingState.PUBLIC_DISCLOSED, FindingState.DISMISSED)
 
+_CHANGING: Final = frozenset({access.KIND, falls.KIND})
 _DIGITS: Final = 20
 _SEPARATOR: Final = ": "
 _WHOLE_SERVER: Final = "server"
@@ -41,7 +42,7 @@ def find_private_findings(dossier: Dossier, cards: Iterable[Scorecard]) -> tuple
 
 def decode_private_lines(body: bytes) -> Iterator[Line]:
     """The private lines of an encoded receipt that name their rule, as all lines of findings do."""
-    return (line for line in receipt.decode_lines(body, private_rule_ids()) if not line.cites.startswith(CAP))
+    return (line for line in finding_lines(receipt.decode_stored_scorecard(body)) if line.rule in private_rule_ids())
 
 
 def identify_findings(dossier: Dossier, lines: Iterable[Line]) -> tuple[DetectedFinding, ...]:
@@ -97,8 +98,8 @@ class _Seen:
             if place not in self._contents:
                 self._contents[place] = self._text(place)
             content = self._contents[place] or line.evidence
-        else:  # no digest of access: each change of it would make another finding
-            place, words, content = line.at, line.why, "" if reads == access.KIND else line.evidence
+        else:  # no digest of some kinds: each change of one would make another finding
+            place, words, content = line.at, line.why, "" if reads in _CHANGING else line.evidence
         identity = canonical_json([self._dossier.server.id, declared.id, place, words, content])
         return DetectedFinding(
             id=f"{ID_PREFIX}{sha256(identity)[:_DIGITS]}",

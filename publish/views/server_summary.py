@@ -18,6 +18,8 @@ from scoring.analysis.token_costs import estimate_tokens
 from scoring.ranking import RankKey
 from scoring.results.outcome import LIST_FAILED, NotMeasured
 from scoring.results.scorecard import Line, Scorecard
+from scoring.results.verdict import CAP
+from scoring.rubrics.adaptive_gates import read_capped_finding
 
 HISTOGRAM_BINS = 10
 _WHOLE = {End.COMPLETE, End.NOT_ASKED}
@@ -128,6 +130,20 @@ def receipt_lines(card: Scorecard) -> Iterator[Line]:
         yield from part.lines
         for component in part.components:
             yield from component.lines
+
+
+def finding_lines(card: Scorecard) -> Iterator[Line]:
+    """The lines that may be about a finding. A cap repeats one that has its own line; where it has none, the cap's line
+    with the message of the finding.
+    """
+    caps = {(line.rule, line.at): line for line in card.lines if line.cites.startswith(CAP) and line.rule}
+    rules, places = {rule for rule, _ in caps}, {at for _, at in caps}
+    for line in receipt_lines(card):
+        if not line.cites.startswith(CAP):
+            rules.discard(line.rule)
+            places.discard(line.at)
+            yield line
+    yield from (read_capped_finding(cap) for (rule, at), cap in caps.items() if rule in rules and at in places)
 
 
 def summarize_server(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:

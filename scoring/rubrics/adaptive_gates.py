@@ -72,16 +72,32 @@ def list_caps(assessment: Assessment, ceilings: Mapping[str, Decimal]) -> Iterat
     shut = ((gate.terms, found) for gate in GATES if (found := gate.find(assessment)) is not None)
     for terms, found in sorted(shut, key=lambda pair: ceilings[pair[0].grade]):
         finding, reason = (None, found) if isinstance(found, str) else (found, f"{found.rule}: {found.message}")
+        before, after = _frame(terms)
         line = Line(
             cites=terms.cites,
             points=Decimal(0),
-            why=f"capped at {terms.grade} by {reason}; lifted by {terms.lifted_by}",
+            why=f"{before}{reason}{after}",
             rule=finding.rule if finding else None,
             at=finding.at if finding else "",
             severity="error",
             evidence=finding.evidence if finding else "",
         )
         yield build_cap(terms, line, ceilings)
+
+
+def read_capped_finding(cap: Line) -> Line:
+    """The line of the finding that a cap quotes, with its message alone; the same line for a cap of another form."""
+    for terms in CAPS:
+        before, after = _frame(terms)
+        before = f"{before}{cap.rule}: "
+        if terms.cites == cap.cites and cap.why.startswith(before) and cap.why.endswith(after):
+            return replace(cap, why=cap.why[len(before) : -len(after)])
+    return cap
+
+
+def _frame(terms: CapTerms) -> tuple[str, str]:
+    """The words of a cap before and after its reason."""
+    return f"capped at {terms.grade} by ", f"; lifted by {terms.lifted_by}"
 
 
 def build_cap(terms: CapTerms, line: Line, ceilings: Mapping[str, Decimal]) -> Cap:

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from evidence.kinds import secrets
+from evidence.kinds import falls, listing, secrets
 from evidence.model import Dossier
 from publish.disclosure import (
     GATE_WITHHELD,
@@ -22,16 +22,18 @@ from publish.disclosure import (
     redact_receipt,
     redact_receipt_body,
 )
-from publish.findings.identity import find_private_findings
+from publish.findings.identity import decode_private_lines, find_private_findings, identify_findings
 from scoring import receipt
 from scoring.engine.assess import assess_dossier
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, Line, Scorecard
 from scoring.results.verdict import CAP, read_verdict
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
-from tests.publish.capped import clean, leaking, poisoned
+from scoring.rubrics.sdk_tier import SDK_TIER_1
+from tests.publish.capped import clean, fallen, leaking, poisoned
+from tests.scoring import rich
 
-CAPPED = {"poisoned": poisoned, "leaking": leaking}
+CAPPED = {"poisoned": poisoned, "leaking": leaking, "fallen": fallen}
 
 
 @cache
@@ -41,6 +43,12 @@ def card_of(make: Callable[[], Dossier]) -> Scorecard:
 
 def caps(card: Scorecard) -> list[Line]:
     return [line for line in card.lines if line.cites.startswith(CAP)]
+
+
+def cards_of(dossier: Dossier) -> list[Scorecard]:
+    rubrics = [ADAPTIVE_2, SDK_TIER_1]
+    assessment = assess_dossier(dossier, rubrics)
+    return [rubric.score(assessment) for rubric in rubrics]
 
 
 def gates(card: Scorecard) -> list[ComponentScore]:
@@ -61,8 +69,9 @@ def test_a_cap_by_an_undisclosed_finding_says_only_that_there_is_one(name: str) 
     assert UNDER_DISCLOSURE in read_verdict(redact_receipt(card)).caps
 
 
-def test_nothing_else_on_the_receipt_tells_the_gates_apart() -> None:
-    poison, leak = (redact_receipt(card_of(make)) for make in (poisoned, leaking))
+@pytest.mark.parametrize("make", [leaking, fallen])
+def test_nothing_else_on_the_receipt_tells_the_gates_apart(make: Callable[[], Dossier]) -> None:
+    poison, leak = redact_receipt(card_of(poisoned)), redact_receipt(card_of(make))
     assert gates(poison) == gates(leak)
     assert {part.result for part in gates(poison)} == {NotMeasured(WITHHELD, GATE_WITHHELD)}
     assert [(part.name, part.status) for part in poison.dimensions] == [
@@ -114,6 +123,38 @@ def test_a_cap_is_no_finding_of_its_own() -> None:
     rules = {line.rule for line in gates(card)[0].lines}
     assert {one.rule for one in find_private_findings(poisoned(), [card])} <= rules
     assert not any(CAP in one.message or "capped" in one.message for one in find_private_findings(poisoned(), [card]))
+
+
+def test_a_cap_without_another_line_is_the_finding_that_it_quotes() -> None:
+    [found] = find_private_findings(fallen(), [card_of(fallen)])
+    assert (found.rule, found.at) == ("server-fell-over", "falls/legacy/unknown-method")
+    assert found.message == "after legacy/unknown-method no fresh client was served: HTTP 500"
+    assert find_private_findings(clean(), [card_of(clean)]) == ()
+
+
+def test_the_fall_is_one_finding_of_all_methodologies_and_other_evidence_does_not_change_it() -> None:
+    before = find_private_findings(fallen(), cards_of(fallen()))
+    more = rich.changed(fallen(), falls.KIND, survived=["legacy/get", "legacy/stream"])
+    assert find_private_findings(more, cards_of(more)) == before
+    assert len(before) == 1
+    encoded = [line for card in cards_of(fallen()) for line in decode_private_lines(receipt.encode_scorecard(card))]
+    assert identify_findings(fallen(), encoded) == before
+
+
+def test_a_server_that_fell_and_has_no_score_has_the_finding_too() -> None:
+    unlisted = rich.without(fallen(), listing.KIND)
+    cards = cards_of(unlisted)
+    assert isinstance(cards[0].score, NotMeasured)
+    assert [one.rule for one in find_private_findings(unlisted, cards)] == ["server-fell-over"]
+
+
+def test_no_methodology_names_the_question_before_it_is_disclosed() -> None:
+    for card in cards_of(fallen()):
+        public = receipt.encode_scorecard(redact_receipt(card)).decode()
+        assert "unknown-method" not in public
+        assert "server-fell-over" not in public
+        known = receipt.encode_scorecard(redact_receipt(card, ReviewedFindings(disclosed=spots(card)))).decode()
+        assert ("falls/legacy/unknown-method" in known) is bool(spots(card))
 
 
 def test_a_server_without_such_findings_shows_its_gates() -> None:

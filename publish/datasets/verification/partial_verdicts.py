@@ -94,7 +94,9 @@ class VerdictSplicer(Struct, frozen=True, dict=True):
     def _guess_outcomes(self, question: Question, published: ReceiptRows) -> Iterator[Outcome]:
         place = self._component_of(question)
         if place is None:
-            yield Measured(1, (Finding(question.rule, "", _FOUND, ""),) if question.rule in self.rebuilt.failed else ())
+            published_rules = {row["rule"] for row in published.lines}
+            is_found = question.rule in self.rebuilt.failed | published_rules
+            yield Measured(1, (Finding(question.rule, "", _FOUND, ""),) if is_found else ())
             return
         if place not in published.by_part:
             yield from _list_outcomes(question)

@@ -16,12 +16,15 @@ from msgspec.structs import replace
 from evidence.kinds import advisories
 from evidence.model import Dossier, Observed, Server
 from evidence.patterns.secrets.samples import write_sample
-from evidence.store import Store, open_store
+from evidence.store import Disclosure, FindingState, Store, open_store
 from publish.datasets.export import ExportOrder, export_snapshot
 from publish.datasets.verification import verify as verifying
 from publish.datasets.verification.problems import ProblemKind
 from publish.datasets.verification.rescoring import ReceiptVerdict
 from publish.disclosure import WITHHELD_CAP
+from publish.findings.identity import find_private_findings
+from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
 from scoring.results import arithmetic
 from scoring.rubrics.adaptive_verdict import BANDS
 from tests.publish import capped
@@ -56,11 +59,21 @@ SERVERS = {
     "poisoned": named(capped.poisoned(), "poisoned"),
     "leaking": named(capped.leaking(), "leaking"),
     "fallen": named(capped.fallen(), "fallen"),
+    "published": named(capped.fallen(), "published"),
     "masked": named(with_token(capped.flawed()), "masked"),
     "broken": named(capped.broken(), "broken"),
     "unsearched": named(capped.unsearched(), "unsearched", repository="https://git.example/notes"),
     "dark": named(capped.dark(), "dark"),
 }
+
+
+def publish_fall(store: Store, dossier: Dossier) -> None:
+    """Record the fall of a server, and publish it."""
+    card = catalogue.get_rubric(NAME).score(assess_dossier(dossier))
+    (finding,) = find_private_findings(dossier, [card])
+    store.put_findings([finding], nights.RUN.as_of)
+    states = {"before": FindingState.PRIVATE_TRIAGE, "after": FindingState.PUBLIC_DISCLOSED}
+    store.transition_finding(finding.id, Disclosure(at=nights.RUN.as_of, who="ana", **states))
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +82,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     store: Store = open_store(f"sqlite:///{folder}/night.db")
     store.migrate()
     nights.fill(store, list(SERVERS.values()))
+    publish_fall(store, SERVERS["published"])
     export_snapshot(store, ExportOrder(run=nights.RUN.id), folder / "snapshot")
     store.close()
     yield folder / "snapshot"
@@ -121,7 +135,8 @@ def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -
     assert report.problems == []
     verdicts = {verdict for (name, verdict), _ in report.judged.verdicts.items() if name == NAME}
     assert verdicts <= {ReceiptVerdict.RECOMPUTED, ReceiptVerdict.SPLICED}
-    assert {row["cites"] for row in rows(written, "lines", "leaking")} >= {WITHHELD_CAP}
+    for name, cites in (("leaking", WITHHELD_CAP), ("fallen", WITHHELD_CAP), ("published", "cap.fell_over")):
+        assert cites in {row["cites"] for row in rows(written, "lines", name)}
 
 
 @pytest.mark.parametrize(
