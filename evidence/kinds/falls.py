@@ -18,17 +18,21 @@ transcript of a server that fell holds no risky question at all, so it does not 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from evidence.canonical import Json, parse_json
+from evidence.canonical import Json, canonical_json, parse_json
 from evidence.json_members import object_or_empty, objects_in, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "falls"
 SCHEMA: Final = 1
+_ERA: Final = re.compile("legacy|modern")
+_TRANSPORT: Final = re.compile("streamable-http|sse")
+_SIGN: Final = re.compile("HTTP [0-9]{3}|no answer|unreachable|timeout")
 TRAITS: Final = Traits(private=True, conversation=True, one_night=True)
 
 
@@ -72,6 +76,27 @@ class Falls(Struct, frozen=True, kw_only=True):
             "survived": sorted(set(self.survived)),
             "falls": [fall.to_json() for fall in self.falls],
         }
+
+
+def remove_questions(body: bytes) -> bytes:
+    """The body without the questions of falls, by name or by elimination, and without what the server says of itself.
+
+    Only members that are named here stay. Raise NotJson for bytes that are not JSON.
+    """
+    found = Falls.parse(body)
+    fallen = tuple(
+        Fall(
+            question=f"{_keep(fall.question.partition('/')[0], _ERA)}/question-{number}",
+            transport=_keep(fall.transport, _TRANSPORT),
+            signs=tuple(_keep(sign.partition(":")[0], _SIGN) for sign in fall.signs),
+        )
+        for number, fall in enumerate(found.falls, start=1)
+    )
+    return canonical_json(Falls(survived=() if fallen else found.survived, falls=fallen).to_json())
+
+
+def _keep(text: str, known: re.Pattern[str]) -> str:
+    return text if known.fullmatch(text) else "unknown"
 
 
 def _fall(raw: Mapping[str, Json]) -> Fall:

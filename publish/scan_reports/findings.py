@@ -20,15 +20,14 @@ from evidence.kinds import advisories
 from evidence.model import Dossier, Observed
 from publish.scan_reports.file_places import FilePlace, FilePlaces, list_file_places
 from publish.views.evidence.check_verdicts import CheckVerdicts
-from publish.views.server_summary import receipt_lines
+from publish.views.server_summary import finding_lines
 from scoring.analysis.poisoning_findings import list_messages
 from scoring.engine.rule import discover_rules
 from scoring.protocol.conformance import CheckResult
 from scoring.results.outcome import Finding, Level, Severity
 from scoring.results.scorecard import Line, Scorecard
-from scoring.results.verdict import CAP
 from scoring.rubrics import adaptive_gates
-from scoring.rubrics.sdk_tier import TOLERATED
+from scoring.rubrics.sdk_tier import FELL_OVER, TOLERATED
 from scoring.text import evidence_path
 
 _LEVELS: Final = frozenset({TOLERATED, *(level.value for level in Level)})
@@ -64,8 +63,9 @@ FindingKey = tuple[str, str, str]
 class ScanFinding(Struct, frozen=True, kw_only=True):
     """One place that breaks a rule. `charged` are the lines of receipts that it costs points in.
 
-    `is_judged`: a rubric that decides about the exit code charges for it. `is_violation`: it violates a check that is
-    demanded. `accepted` is the reason in the baseline.
+    `is_judged`: a rubric that decides about the exit code charges for it, or it is a fall: without a score there is no
+    cap that charges for it. `is_violation`: it violates a check that is demanded. `accepted` is the reason in the
+    baseline.
     """
 
     rule: str
@@ -157,10 +157,10 @@ def list_untolerated(result: CheckResult) -> tuple[Finding, ...]:
 
 
 def _list_ruled_lines(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]:
-    """Every line with a rule: bonus, clamp and rounding have none, and a cap repeats a finding."""
+    """Every line of a finding: bonus, clamp and rounding have no rule."""
     for card in cards:
-        for line in receipt_lines(card):
-            if line.rule is not None and not line.cites.startswith(CAP):
+        for line in finding_lines(card):
+            if line.rule is not None:
                 yield card, line
 
 
@@ -186,7 +186,7 @@ def _build(
             fingerprint=compute_fingerprint(dossier, rule, stable, nth),
             charged=tuple(charged),
             place=place,
-            is_judged=any(card is one for card, _ in charged for one in judged),
+            is_judged=rule == FELL_OVER or any(card is one for card, _ in charged for one in judged),
         )
 
 

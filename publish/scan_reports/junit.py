@@ -39,7 +39,9 @@ def _suite(title: str, cases: Iterator[ET.Element]) -> ET.Element:
 
 
 def _server_cases(decision: GateDecision, server: str) -> Iterator[ET.Element]:
-    """Whether the server could be tested, and each score with a minimum."""
+    """Whether the server could be tested, each score with a minimum, and findings of a refused severity that no check
+    below has.
+    """
     classname = _text(f"{server}.Server")
     case = ET.Element("testcase", name="the server can be tested", classname=classname)
     if decision.untested:
@@ -52,6 +54,12 @@ def _server_cases(decision: GateDecision, server: str) -> Iterator[ET.Element]:
             kind = "error" if score.is_our_failure else "failure"
             ET.SubElement(case, kind, type="score", message=_text(score.why))
         yield case
+    violations = {(one.rule, one.at, one.message) for result in decision.violated for one in list_untolerated(result)}
+    for found in decision.found:
+        if found.key not in violations:
+            case = ET.Element("testcase", name=_text(f"{found.rule} {found.at}"), classname=classname)
+            ET.SubElement(case, "failure", type=found.grade.value, message=_text(found.message))
+            yield case
 
 
 def _case(section: CheckSection, result: CheckResult, decision: GateDecision, server: str) -> ET.Element:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from evidence.canonical import NotJson, parse_json
-from evidence.kinds import package, repository, secrets
+from evidence.kinds import falls, package, repository, secrets
 from evidence.launch_options import LaunchOptions
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from evidence.package_inputs import PackageInput
@@ -25,7 +25,11 @@ from evidence.recorded_capture import dossier_from_capture
 from publish.disclosure import PRIVATE_KINDS, redact_record
 
 FORMAT: Final = 2
-_LEFT_OUT: Final = PRIVATE_KINDS - {secrets.KIND}
+_REMOVALS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    secrets.KIND: secrets.remove_places,
+    falls.KIND: falls.remove_questions,
+}
+_LEFT_OUT: Final = PRIVATE_KINDS - _REMOVALS.keys()
 _BODY: Final = re.compile(rb'"bytes": ([0-9]{1,9}), "body":\n')
 
 
@@ -34,10 +38,10 @@ class InvalidSavedDossier(ValueError):
 
 
 def encode_dossier(dossier: Dossier) -> bytes:
-    """The dossier with all bodies, as JSON that `decode_dossier` reads, without private kinds.
+    """The dossier with all bodies, as JSON that `decode_dossier` reads, without private kinds that no verdict needs.
 
-    Saved files are passed on, for example in bug reports, so of secrets they contain only what the verdict needs: how
-    much was searched and which patterns matched, without places (docs/decisions/0020).
+    Saved files are passed on, for example in bug reports, so they contain only what the verdict needs: of secrets how
+    much was searched and which patterns matched, without places (docs/decisions/0020), of falls no questions.
     """
     shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in _LEFT_OUT]
     head = {"hallmark_dossier": FORMAT, "server": to_builtins(dossier.server), "as_of": dossier.as_of.isoformat()}
@@ -66,18 +70,18 @@ def decode_dossier(data: bytes, now: datetime) -> Dossier:
 
 
 def _shared(record: Record) -> Record:
-    """The record without the places of secrets, and without data about the operator, such as a private package index
-    or the rights of a token."""
-    if record.kind == secrets.KIND:
-        return _without_places(record)
+    """The record without the places of secrets, without the questions of falls, and without data about the operator,
+    such as a private package index or the rights of a token."""
+    if remove := _REMOVALS.get(record.kind):
+        return _without_details(record, remove)
     return redact_record(record) if record.kind in {package.KIND, repository.KIND} else record
 
 
-def _without_places(record: Record) -> Record:
+def _without_details(record: Record, remove: Callable[[bytes], bytes]) -> Record:
     content = record.content
     if isinstance(content, Absent):
         return replace(record, content=Absent(content.reason), observation={})
-    return replace(record, content=Observed(secrets.remove_places(content.body)), observation={})
+    return replace(record, content=Observed(remove(content.body)), observation={})
 
 
 def _record(record: Record) -> bytes:

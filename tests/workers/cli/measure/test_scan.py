@@ -18,8 +18,10 @@ from scoring.engine.assess import assess_dossier
 from scoring.results.verdict import read_verdict
 from scoring.rubrics.adaptive import ADAPTIVE_1
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
+from scoring.rubrics.sdk_tier import SDK_TIER_1
 from tests.dossiers import captures, recorded
 from tests.publish import samples
+from tests.publish.capped import fallen
 from tests.workers.cli.conftest import Hallmark
 from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier, encode_dossier
 from workers.cli.measure.scan_target import InvalidTarget, read_target, refuse_hidden_files
@@ -272,6 +274,21 @@ def test_a_failure_of_hallmark_is_not_a_low_score(hallmark: Hallmark, tmp_path: 
     result = hallmark("scan", "--from", str(tmp_path / "ours.json"), "--fail-under", "0")
     assert result.code == 3
     assert "adaptive@2 could not be measured" in result.err
+
+
+def test_a_saved_fall_is_judged_again_alike_and_without_its_question(hallmark: Hallmark, tmp_path: Path) -> None:
+    saved, asked = tmp_path / "fallen.json", [ADAPTIVE_2, SDK_TIER_1]
+    saved.write_bytes(encode_dossier(fallen()))
+    assert b"legacy/unknown-method" not in saved.read_bytes()
+    again = decode_dossier(saved.read_bytes(), samples.AS_OF)
+    records = {kind: fallen().records[kind] for kind in again.records}
+    whole, found = (assess_dossier(one, asked) for one in (replace(fallen(), records=records), again))
+    for rubric in asked:
+        before, after = rubric.score(whole), rubric.score(found)
+        assert (before.score, before.grade, before.coverage) == (after.score, after.grade, after.coverage)
+        assert [line.rule for line in after.lines] == [line.rule for line in before.lines]
+    assert hallmark("scan", "--from", str(saved), "--fail-on", "high").code == 4
+    assert hallmark("scan", "--from", str(saved)).code == 0
 
 
 def test_a_server_without_a_score_shows_its_range_and_no_number(hallmark: Hallmark, tmp_path: Path) -> None:
