@@ -111,7 +111,7 @@ _CHECK: Final = _object(
         "rule": {**_TEXT, "description": "Id of our rule; `hallmark explain RULE` tells more."},
         "spec": {**_TEXT, "description": "Page of the specification; empty when it is not the specification's."},
         "verdict": {"enum": list(_VERDICTS)},
-        "why": {**_TEXT, "description": "Why it is inconclusive, such as not_asked; empty otherwise."},
+        "why": {**_TEXT, "description": "Why it does not apply or is open, or the deviation; empty if passed."},
         "findings": _list(_object({"at": _TEXT, "message": _TEXT, "tolerated": {"type": "boolean"}})),
     }
 )

@@ -9,12 +9,14 @@ from itertools import chain
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evidence.model import Reason
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rubric import Criterion
 from scoring.engine.rule import Requirement, Rule, discover_rules
-from scoring.results.outcome import Finding, Level, Measured, NotMeasured
+from scoring.engine.walk import Pages
+from scoring.results.outcome import Finding, Inapplicable, Level, Measured, NotMeasured, Undecided
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Transport, streamable HTTP": ("HTTP", "HTTPM", "STRM", "SESSL"),
@@ -30,6 +32,9 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """Sections of the table of checks with the prefixes of their ids; the last section is ours and has no requirements."""
 
 _ORDER: Final = {prefix: place for place, prefix in enumerate(chain(*SECTIONS.values()))}
+
+
+_OTHER_REVISION: Final = "not in the revision of the server"
 
 
 class Verdict(StrEnum):
@@ -70,7 +75,10 @@ class ConformanceCheck(Struct, frozen=True, dict=True):
 
 
 class CheckResult(Struct, frozen=True):
-    """The verdict of one check for one server. `why` is the reason when it is inconclusive."""
+    """The verdict of one check for one server. `why` is the reason when it is inconclusive.
+
+    `explain_result` adds the reason when it is not applicable.
+    """
 
     check: ConformanceCheck
     verdict: Verdict
@@ -99,6 +107,27 @@ def evaluate_check(check: ConformanceCheck, assessment: Assessment) -> CheckResu
     if outcome.skipped and verdict in {Verdict.NOT_APPLICABLE, Verdict.PASS}:
         return CheckResult(check, Verdict.INCONCLUSIVE, why=outcome.skipped[0].reason)
     return CheckResult(check, verdict, outcome.findings)
+
+
+def explain_result(result: CheckResult, assessment: Assessment) -> CheckResult:
+    """The result, with a reason in a few stable words where the check does not apply: its rule is asked again."""
+    if result.why or result.verdict is not Verdict.NOT_APPLICABLE:
+        return result
+    return replace(result, why=_explain_inapplicable(result.check, assessment))
+
+
+def _explain_inapplicable(check: ConformanceCheck, assessment: Assessment) -> str:
+    walk = assessment.walks[Pages.ALL]
+    things = walk.list_things(check.rule.scope)
+    for thing in things:
+        try:
+            for _ in check.rule(thing, **check.requirement.params):
+                break
+        except Inapplicable as reason:
+            return str(reason)
+        except Undecided:
+            continue
+    return _OTHER_REVISION if things else f"there is no {check.rule.scope.__name__.lower()}"
 
 
 def _verdict(level: Level, outcome: Measured) -> Verdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from evidence.model import Absent, Dossier
 from scoring.engine.assessment import Assessment
 from scoring.protocol import conformance
 from scoring.protocol.conformance import CheckResult, Verdict
+from scoring.results.outcome import Finding
 
 
 class CheckSection(Struct, frozen=True):
@@ -47,8 +48,11 @@ class CheckVerdicts(Struct, frozen=True):
 
 
 def judge_checks(assessment: Assessment) -> CheckVerdicts:
-    """The verdicts for an assessed server; the assessment must contain the questions of all checks."""
-    results = conformance.evaluate_checks(assessment)
+    """The verdicts for an assessed server; the assessment must contain the questions of all checks.
+
+    Those that do not apply have a reason too.
+    """
+    results = [conformance.explain_result(one, assessment) for one in conformance.evaluate_checks(assessment)]
     sections = tuple(
         CheckSection(title, tuple(result for result in results if result.check.section == title))
         for title in conformance.SECTIONS
@@ -82,12 +86,17 @@ def _check(section: str, result: CheckResult) -> dict[str, Any]:
         "rule": result.check.rule.id,
         "spec": requirement.link,
         "verdict": result.verdict.value,
-        "why": result.why,
+        "why": result.why or _first_message(result.findings),
         "findings": [
             {"at": finding.at, "message": finding.message, "tolerated": finding.tolerated}
             for finding in result.findings
         ],
     }
+
+
+def _first_message(findings: Sequence[Finding]) -> str:
+    """The first message of a deviation that is not tolerated, else the first one."""
+    return next((one.message for one in sorted(findings, key=lambda one: one.tolerated)), "")
 
 
 def _talk(dossier: Dossier) -> tuple[str, tuple[str, ...], int]:

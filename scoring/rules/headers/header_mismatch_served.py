@@ -76,7 +76,7 @@ def header_mismatch_served(conversation: Conversation, step: str = _VERSION) -> 
     tolerated when the header names a version that no revision has, because the same page requires it.
     """
     if not conversation.over_http:
-        raise Inapplicable
+        raise Inapplicable("not over HTTP")
     for exchange, message in list_unexpected_replies(
         conversation.conclusive(step), status=BAD_REQUEST, code=HEADER_MISMATCH
     ):

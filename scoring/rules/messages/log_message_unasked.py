@@ -44,7 +44,7 @@ def log_message_unasked(conversation: Conversation) -> Iterator[Answer]:
     it. Write logs to stderr.
     """
     if not conversation.exchanges:
-        raise Inapplicable
+        raise Inapplicable("no messages were exchanged under these revisions")
     if not any(exchange.received for exchange in conversation.exchanges if not exchange.is_refusal):
         raise Undecided("nothing was received")
     for exchange in conversation.exchanges:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import cache
 from xml.etree import ElementTree as ET
@@ -10,9 +10,12 @@ from xml.etree import ElementTree as ET
 import jsonschema_rs
 import pytest
 
+from evidence.kinds import listing
 from evidence.model import Dossier, Reason
 from publish.scan_reports import junit, sarif
+from publish.scan_reports.baseline import AppliedBaseline
 from publish.scan_reports.document import make_scan_document
+from publish.scan_reports.findings import FindingGrade, list_scan_findings, list_violated
 from publish.scan_reports.gate import Gate, GateDecision, GateStatus, decide_gate
 from publish.scan_reports.schema import SCAN_SCHEMA
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
@@ -23,6 +26,8 @@ from scoring.results.outcome import Level
 from scoring.results.scorecard import Scorecard
 from tests.dossiers import captures, recorded
 from tests.publish import samples
+from tests.publish.capped import fallen
+from tests.scoring import rich
 from tests.scoring.dossiers import talked
 
 NONE = frozenset[Level]()
@@ -50,6 +55,11 @@ SERVERS: dict[str, Dossier] = {
 
 
 Judged = tuple[Sequence[Scorecard], CheckVerdicts]
+
+
+def unlisted() -> Dossier:
+    """The server that fell, whose tools could not be listed."""
+    return rich.without(fallen(), listing.KIND)
 
 
 def judge(server: Dossier) -> Judged:
@@ -126,6 +136,54 @@ def test_a_score_that_is_missing_is_a_failure_and_our_failure_an_error() -> None
         root = ET.fromstring(junit.render_junit(checks, decided(name, Gate(minimum=Decimal(0)), 1), "x"))
         (case,) = (case for case in root.iter("testcase") if case.get("name") == "adaptive@2 is at least 0")
         assert [child.tag for child in case] == [tag]
+
+
+@pytest.mark.parametrize(
+    ("make", "rubrics"),
+    [
+        (fallen, ["adaptive@2"]),
+        (fallen, ["sdk_tier@1"]),
+        (fallen, ["adaptive@2", "lint@1", "sdk_tier@1"]),
+        (unlisted, ["adaptive@2", "sdk_tier@1"]),
+    ],
+    ids=["a cap", "no tier", "all", "no score"],
+)
+def test_a_fall_refuses_a_server_in_every_report(make: Callable[[], Dossier], rubrics: list[str]) -> None:
+    dossier, high = make(), Gate(grades=frozenset({FindingGrade.HIGH}))
+    assessment = assess_dossier(dossier, [*map(catalogue.get_rubric, rubrics), catalogue.get_rubric("sdk_tier@1")])
+    cards = [catalogue.get_rubric(name).score(assessment) for name in rubrics]
+    checks = judge_checks(assessment)
+    found = list_scan_findings(dossier, cards, judged=cards[:1])
+    [fall] = [one for one in found if one.rule == "server-fell-over"]
+    decision = decide_gate(high, dossier, cards[:1], checks, found)
+    assert (fall.grade, decision.status) == (FindingGrade.HIGH, GateStatus.REFUSED)
+    root = ET.fromstring(junit.render_junit(checks, decision, "x"))
+    assert fall.message in [failure.get("message") for failure in root.iter("failure")]
+    (log,) = sarif.render_sarif(dossier, cards, decision, code="1", findings=found)["runs"]
+    assert ("server-fell-over", "error") in {(one["ruleId"], one["level"]) for one in log["results"]}
+    shown = make_scan_document(dossier, cards, checks, decision, AppliedBaseline(found))
+    assert "server-fell-over" in {one["id"] for one in shown["gate"]["failures"]}
+    assert ("server-fell-over", "high") in {(one["rule"], one["severity"]) for one in shown["findings"]}
+
+
+def test_a_finding_of_a_refused_severity_is_one_failure_whether_a_check_demands_it_or_not() -> None:
+    cards, checks = judged("scripted-5")
+    refusing = Gate(levels=MUST, grades=frozenset(FindingGrade))
+    found = list_scan_findings(SERVERS["scripted-5"], cards, list_violated(checks, MUST), judged=cards)
+    decision = decide_gate(refusing, SERVERS["scripted-5"], cards, checks, found)
+    root = ET.fromstring(junit.render_junit(checks, decision, "x"))
+    violated = {(one.rule, one.at, one.message) for result in decision.violated for one in result.findings}
+    others = [one for one in decision.found if one.key not in violated]
+    assert len(others) < len(decision.found)
+    assert int(root.get("failures", "")) == len(decision.violated) + len(others)
+
+
+@pytest.mark.parametrize("name", ["capture", "scripted-5", "sdk-http"])
+def test_every_check_that_did_not_pass_has_a_reason(name: str) -> None:
+    cards, checks = judged(name)
+    shown = make_scan_document(SERVERS[name], cards, checks)["conformance"]["checks"]
+    assert {one["verdict"] for one in shown if not one["why"]} == {"pass"}
+    assert all(one["why"] in {each["message"] for each in one["findings"]} for one in shown if one["findings"])
 
 
 def test_what_was_not_examined_is_skipped_in_junit_and_a_notification_in_sarif() -> None:
