@@ -8,8 +8,8 @@ from typing import Final
 from evidence.kinds.exchanges import Exchange
 from scoring.engine.rule import Answer, info, rule
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
-from scoring.results.outcome import Inapplicable, Severity
-from scoring.scopes.conversation import Conversation
+from scoring.results.outcome import Inapplicable, Severity, Undecided
+from scoring.scopes.conversation import LEFT_OUT, Conversation
 from scoring.text.evidence_path import clip_text
 from scoring.text.internals import find_internals, list_strings
 
@@ -93,6 +93,8 @@ def error_shows_internals(conversation: Conversation) -> Iterator[Answer]:
             known.add(exchange.at)
             yield exchange, f"the error shows {clip_text(shown)}"
     if not judged:
+        if conversation.leaves_out("unknown-method"):
+            raise Undecided(LEFT_OUT)
         raise Inapplicable("no error over HTTP has a text")
 
 
