@@ -32,11 +32,11 @@ written as `session N`, by its connection, or as `another session`. `headers` ho
 answer; null: not observed. `read` (optional): keys of `_meta` in results of `resources/read` and their `contents`, as
 in `trials`.
 
-A question that a full probe could no longer ask has the failure `not_collected`. Risky questions are missing for a
-remote that fell in this probe, or is known to fall by its version or an earlier fall (kind `falls`). A core probe of a
-server that opens unchanged keeps the results of the last full probe, for at most 14 days: `depth` is then `full`, and
-the observation states its time (`full_at`) and the record (`carried_from`). A re-test repeats some questions and states
-`full_due`: the next probe is a full one.
+A question that a full probe could no longer ask has the failure `not_collected`. Questions of a risk are missing for a
+remote that is known to fall at it, by its version or an earlier fall (kind `falls`), or fell in this probe. A core
+probe of a server that opens unchanged keeps the results of the last full probe, for at most 14 days: `depth` is then
+`full`, and the observation states its time (`full_at`) and the record (`carried_from`). A re-test repeats some
+questions and states `full_due`: the next probe is a full one.
 """
 
 from __future__ import annotations

@@ -7,13 +7,12 @@ Body, schema 1 (canonical JSON):
      "falls": [{"question": QUESTION, "transport": "streamable-http" | "sse", "signs": [STRING, ...]}, ...]}
 
 QUESTION is an era and a step, such as `legacy/unknown-method` (`crawler.collectors.protocol.questions.inquiries`).
-`server` is what the server says of itself; another version drops what is known of the one before. After each risky
-question a fresh client opens the server. A question is a fall when that fails and fails again after a pause; `signs`
-are the outcomes of the question and of both openings. `survived` holds the risky questions after which a fresh client
-was served.
+`server` is what the server says of itself; another version drops what is known. After each risky question, and after
+all of a risk, a fresh client opens the server. When that fails twice, all questions since the last success are falls;
+`signs` are the outcomes of the question and both openings. `survived` holds risky questions after which one was served.
 
 The record is private until its finding is disclosed to the vendor, since a fall is a way to take the server down. The
-transcript of a server that fell holds no risky question at all, so it does not tell which one was the last.
+transcript holds no question of that risk, so it does not tell which was the last.
 """
 
 from __future__ import annotations

@@ -14,11 +14,12 @@ runs):
     TOOL: "tool": NAME, "index": INT, "class": AUTHORITY, "basis": BASIS, "why": STRING
 
 `index`: in the listing. `parameter` has the invalid argument, with fixed words in place of the random ones that were
-sent. `code`: of a JSON-RPC error; `reason` and `detail` say why there was no answer. `complaint`: a path in the output
-schema. `locked`: the text of an error mentions credentials or quota. `reveals`: the kind of credential in it.
-`unlisted` counts tools beyond those that are considered. Of a tool's result only the kinds of its content and FORM are
-kept: the result with neutral values ("", 0, 2 or 2.5, true), equal parts of arrays once, and the keys of `_meta`; it is
-missing without a result. `handouts` has the texts. Latencies are in the record's observation.
+sent; no core probe of a remote sends one: it keeps earlier answers. `code`: of a JSON-RPC error; `reason` and `detail`
+say why there was no answer. `complaint`: a path in the output schema. `locked`: the text of an error mentions
+credentials or quota. `reveals`: the kind of credential in it. `unlisted` counts tools beyond those that are considered.
+Of a tool's result only the kinds of its content and FORM are kept: the result with neutral values ("", 0, 2 or 2.5,
+true), equal parts of arrays once, and the keys of `_meta`; it is missing without a result. `handouts` has the texts.
+Latencies are in the record's observation.
 """
 
 from __future__ import annotations

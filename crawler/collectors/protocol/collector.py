@@ -143,9 +143,9 @@ class ProtocolCollector:
         self, target: Target, options: ProbeOptions, earlier: Dossier, left: float, time: AskingTime
     ) -> ProbeResult:
         if target.type.is_remote:
-            known_falls = earlier.records.get(falls.KIND)
+            known = earlier.records.get(falls.KIND), earlier.records.get(trials.KIND)
             limited = replace(self._dependencies, limits=replace(self._dependencies.limits, total=left))
-            return await RemoteProbe(self._engine, limited, options, known_falls).run(target)
+            return await RemoteProbe(self._engine, limited, options, *known).run(target)
         if target.type not in _RUNNABLE:
             return ProbeResult(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:

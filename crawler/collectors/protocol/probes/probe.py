@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from msgspec import Struct, field, structs
 
@@ -16,6 +16,7 @@ from crawler.collectors.protocol.handouts.handouts_body import handouts_body
 from crawler.collectors.protocol.listing.list_walker import ListResult, ListWalker
 from crawler.collectors.protocol.listing.listing_body import listing_body
 from crawler.collectors.protocol.questions import exchanges_body
+from crawler.collectors.protocol.questions.fall_watch import CALL, READ
 from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.session.dialogue import Dialogue, ProbeLimits, QuestionBudget
@@ -31,8 +32,10 @@ from evidence.canonical import Json
 from evidence.model import Absent, Observed, Reason, Target
 
 if TYPE_CHECKING:
-    from crawler.collectors.protocol.trials.tool_trials import ToolTrials
+    from crawler.collectors.protocol.trials.tool_trials import Ask, ToolTrials
 
+SPARED: Final = "fewer questions are asked of this version"
+"""Why a version that is known to fall is not asked: the reason is public, and does not name the question."""
 _OWN_PAUSE: Final = 0.1  # seconds before a second try at the operator's own server
 _OBSERVED_HEADERS: Final = ("server", "date", "via", "x-powered-by")
 
@@ -61,7 +64,7 @@ class ProbeOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def inquires(self) -> bool:
-        return self.is_full or bool(self.retest and self.retest.steps)
+        return self.is_full or bool(self.retest and (self.retest.steps or self.retest.mistakes))
 
     def asks_questions_in(self, era: Era) -> bool:
         return self.is_full or any(era.value == one for one, _ in (self.retest.steps if self.retest else ()))
@@ -124,7 +127,12 @@ class ProbeDependencies(Struct, frozen=True, kw_only=True):
 
 
 class Probe:
-    """The parts that the probes of all transports share: limits, budget and transcript."""
+    """The parts that the probes of all transports share: limits, budget and transcript.
+
+    `mistakes_at_once`: tools are also called with wrong arguments as soon as they answered, at any depth.
+    """
+
+    mistakes_at_once: ClassVar[bool] = True
 
     def __init__(self, dependencies: ProbeDependencies, options: ProbeOptions) -> None:
         self.limiter = dependencies.limiter
@@ -141,11 +149,13 @@ class Probe:
         self.access: Finding | None = None
         self.trials: Finding | None = None
         self.tool_trials: ToolTrials | None = None
+        self._ask_tool: Ask | None = None
         self.handouts: Finding | None = None
         self.attempt: Observed | Absent | None = None
         self.names = RandomNames() if options.inquires else None
         self.falls: Finding | None = None
         self.fell = ""
+        self.spared: frozenset[str] = frozenset()  # steps at which this version is known to fall
         self.restraint = ""  # why only the questions of a core probe are asked
 
     def dialogue(self, channel: Channel, post: JsonRpcPost | None = None) -> Dialogue:
@@ -215,6 +225,9 @@ class Probe:
         if self.transcript.is_rate_limited:
             self.trials = Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
             return
+        if CALL in self.spared:
+            self.trials = Absent(Reason.NOT_COLLECTED, SPARED), {}
+            return
         tools = self.lists["tools"].items if "tools" in self.lists else []
         if isinstance(channel := opened.dialogue.channel, StreamableHttp):
             channel.mirror = find_mirrored_parameters(tools)
@@ -229,9 +242,19 @@ class Probe:
 
         tick = asyncio.get_running_loop().time
         self.tool_trials = ToolTrials(policy, tick, opted_out=self.options.opted_out, handed_out=handed_out)
+        self._ask_tool = ask
         await self.tool_trials.try_reading_tools(ask, tools)
+        if self.mistakes_at_once:
+            await self.make_mistakes()
         self.trials = self.tool_trials.record_content()
         tools.clear()
+
+    async def make_mistakes(self) -> bool:
+        """Call tools that answered with wrong arguments; whether there was a conversation in which to call them."""
+        if self.tool_trials is None or self._ask_tool is None:
+            return False
+        await self.tool_trials.make_mistakes(self._ask_tool)
+        return True
 
     async def _read_resources(self, opened: Opened, handed_out: list[dict[str, Json]]) -> Finding:
         """Results of tools and contents of resources; nothing of a server that was opened with the operator's
@@ -241,8 +264,8 @@ class Probe:
             return Absent(Reason.NOT_COLLECTED, "what is read with credentials of the operator is not kept"), {}
         if self.transcript.is_rate_limited:
             return Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
-        if self.restraint:
-            return Absent(Reason.NOT_COLLECTED, self.restraint), {}
+        if self.restraint or READ in self.spared:
+            return Absent(Reason.NOT_COLLECTED, self.restraint or SPARED), {}
         listed = self.lists["resources"].pages if "resources" in self.lists else []
         wanted, unread = resource_reader.choose_resources(listed)
         read = await resource_reader.read_resources(opened.dialogue, opened.era, wanted)

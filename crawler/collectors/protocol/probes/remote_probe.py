@@ -8,7 +8,7 @@ servers know (docs/decisions/0042).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import ClassVar, Final
@@ -17,25 +17,33 @@ from msgspec.structs import replace
 
 from crawler.collectors.protocol.access.access_probe import collect_access
 from crawler.collectors.protocol.listing.list_walker import find_paged_lists
-from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
-from crawler.collectors.protocol.questions.http_questions import (
-    LegacyQuestions,
-    ModernQuestions,
-    Questioning,
-    SseQuestions,
+from crawler.collectors.protocol.probes.fresh_client import FreshClient
+from crawler.collectors.protocol.probes.probe import SPARED, Probe, ProbeDependencies, ProbeOptions, ProbeResult
+from crawler.collectors.protocol.questions.fall_watch import (
+    CALL,
+    CALL_MISTAKEN,
+    END,
+    METADATA,
+    READ,
+    FallWatch,
+    find_spared_risk,
+    is_harm,
 )
-from crawler.collectors.protocol.questions.inquiries import Risk, ServerFacts
-from crawler.collectors.protocol.questions.interview import Interview, is_harm, make_fall, open_twice
+from crawler.collectors.protocol.questions.http_questions import choose_questions
+from crawler.collectors.protocol.questions.inquiries import Risk
+from crawler.collectors.protocol.questions.interview import Interview
 from crawler.collectors.protocol.questions.known_falls import (
+    DISCOVERED,
     continue_falls,
     has_falling_version,
+    may_be_asked_to_discover,
     read_falls,
     read_server_version,
 )
 from crawler.collectors.protocol.questions.process_gateways import RESTRAINT, starts_processes
 from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.session.absence_reasons import explain_opening, explain_reply
-from crawler.collectors.protocol.session.dialogue import Dialogue, QuestionBudget, is_transient_failure
+from crawler.collectors.protocol.session.dialogue import Dialogue, is_transient_failure
 from crawler.collectors.protocol.session.handshake import (
     SSE_FALLBACK,
     UNSUPPORTED_VERSION,
@@ -44,22 +52,21 @@ from crawler.collectors.protocol.session.handshake import (
     discover,
     initialize,
 )
+from crawler.collectors.protocol.trials import mistake_reuse
 from crawler.collectors.protocol.trials.call_policy import choose_call_policy
 from crawler.http.credentials import Credential
 from crawler.http.engine import HttpEngine, HttpSession
-from crawler.http.failures import InvalidTarget, TimedOut
+from crawler.http.failures import InvalidTarget
 from crawler.http.url import parse_url
-from crawler.mcp.channel import LEGACY_VERSION, Era, initialize_params
+from crawler.mcp.channel import LEGACY_VERSION, Era
 from crawler.mcp.sse import SseChannel
 from crawler.mcp.streamable_http import JsonRpcPost, StreamableHttp
 from crawler.mcp.transcript import TOO_MANY_REQUESTS, Reply, SessionLink, Transcript
-from evidence.kinds.falls import Fall
 from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
 
 _RESERVED_SHARE: Final = 0.1  # share of the server's time in which no inquiry begins, so that sessions can be ended
-DISCOVER: Final = "modern/discover"
-"""The one question of a core probe that a server may not know."""
-_LEAVE_SECONDS: Final = 2.0  # seconds for the end of a session that only tested whether the server serves
+_READING: Final[Mapping[str, str]] = {"tools/call": CALL, "resources/read": READ}
+"""Methods with which a probe reads beyond the lists, and their steps."""
 _ENDINGS: Final = 2  # requests that end the sessions of both eras
 _DECISIVE: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
@@ -69,10 +76,13 @@ _DECISIVE: Final = frozenset(
 class RemoteProbe(Probe):
     """Probes one URL. `known_falls`: the record of kind `falls` of an earlier probe.
 
-    `wants_both_eras`: a server that opens in the legacy era is tested for the modern one.
+    `wants_both_eras`: a server that opens in the legacy era is tested for the modern one. `is_spared`: a version that
+    is known to fall is not asked again. `known_trials`: the record of kind `trials` of an earlier probe.
     """
 
     wants_both_eras: ClassVar[bool] = True
+    is_spared: ClassVar[bool] = True
+    mistakes_at_once: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -80,13 +90,14 @@ class RemoteProbe(Probe):
         dependencies: ProbeDependencies,
         options: ProbeOptions,
         known_falls: Record | None = None,
+        known_trials: Record | None = None,
     ) -> None:
         super().__init__(dependencies, options)
         self._engine = engine
-        self._known_falls = known_falls
-        self._checks = 0
-        self._ends_in_time = True  # false once a DELETE was not answered in time: each one would cost as long
-        self._fell_at_discover: list[Fall] = []
+        self.known_falls = known_falls
+        self._known_trials = known_trials
+        self._watch = FallWatch(self.limiter, self.limits.recovery_pause)
+        self._mistaken = False
         self._own = False
         self._credential: Credential | None = None
         self._deadline = 0.0
@@ -104,12 +115,18 @@ class RemoteProbe(Probe):
                 self.notes["credentials"] = "configured"
             async with nullcontext() if self._own else self.limiter.reserve_host(url.origin.host):
                 self._deadline = asyncio.get_running_loop().time() + self.limits.total
-                content = await self._probe(target, session)
+                fresh = FreshClient(
+                    partial(self._post, target, session),
+                    self.client_version,
+                    self._watch,
+                    seconds=self.limits.discover,
+                )
+                content = await self._probe(target, session, fresh)
             left = self._deadline - asyncio.get_running_loop().time()
         return replace(self.result(target, content), seconds=self.limits.total - left)
 
-    async def _probe(self, target: Target, session: HttpSession) -> Observed | Absent:
-        opened = await self._open(target, session)
+    async def _probe(self, target: Target, session: HttpSession, fresh: FreshClient) -> Observed | Absent:
+        opened = await self._open(target, session, fresh)
         if isinstance(opened, OpeningRefused):
             await self._collect_access(target, session)
             return explain_opening(opened.reply, opened.asked, self.transcript)
@@ -118,20 +135,50 @@ class RemoteProbe(Probe):
         content = await self.read_lists(target, first, "")
         if self.options.inquires and starts_processes(opened, self.transcript):
             self.restraint = RESTRAINT
+        self._spare_steps(opened, fresh)
         await self._collect_access(target, session)
-        await self.try_tools(first, choose_call_policy(self.options.policy, ""))
-        interview: Interview | None = None
-        if self.names is not None and not self._fell_at_discover:
-            interview = await self._inquire(target, session, opened, self.names)
-        self._record_falls(opened, interview)
+        self._note_metadata(first.era)
+        if not self._watch.falls:
+            await self._read_beyond_lists(first, opened[-1], fresh)
+        if self.names is not None and not self._watch.falls:
+            await self._inquire(session, opened, self.names, fresh)
+        self._complete_trials(opened)
+        self._record_falls(opened, fresh)
         for each in (first, *others):
+            if isinstance(each.dialogue.channel, StreamableHttp) and (self._watch.falls or END in self.spared):
+                each.dialogue.channel.session = None
             await each.dialogue.channel.close()
         return content
 
+    def _note_metadata(self, era: Era) -> None:
+        if self.access and self.access[1].get("metadata_requests"):
+            self._watch.note(f"{era.value}/{METADATA}")
+
+    async def _read_beyond_lists(self, first: Opened, last: Opened, fresh: FreshClient) -> None:
+        """Call tools and read resources; a server that does not answer that is tested at once."""
+        mark, since = self.transcript.mark(), len(self.transcript.exchanges)
+        await self.try_tools(first, choose_call_policy(self.options.policy, ""))
+        asked = [one for one in self.transcript.exchanges[since:] if one.method in _READING]
+        for one in asked:
+            self._watch.note(f"{first.era.value}/{_READING[one.method]}", Reply(one))
+        if any(is_harm(Reply(one)) for one in asked):
+            await self._check_server(last, fresh)
+            if self._watch.falls:
+                self.transcript.rewind(mark)
+                self.trials = self.handouts = Absent(Reason.NOT_COLLECTED, SPARED), {}
+                self.tool_trials = None
+
+    async def _check_server(self, opened: Opened, fresh: FreshClient) -> None:
+        """Test with a fresh client, outside the inquiries, whether the server still serves."""
+        loop = asyncio.get_running_loop()
+        open_fresh = partial(fresh.open, opened, self.budget)
+        await self._watch.check(open_fresh, is_over=lambda: loop.time() >= self._deadline)
+
     async def _inquire(
-        self, target: Target, session: HttpSession, opened: Sequence[Opened], names: RandomNames
-    ) -> Interview:
+        self, session: HttpSession, opened: Sequence[Opened], names: RandomNames, fresh: FreshClient
+    ) -> None:
         """Ask the questions that only a full probe or a re-test asks: of both eras, in the order of their risk."""
+        spare = self._find_spared_risk(opened)
         budget = self.make_question_budget(session.requests + _ENDINGS)
         interview = Interview(
             self.transcript,
@@ -142,88 +189,77 @@ class RemoteProbe(Probe):
             hold_back=opened[0].dialogue.hold_back,
             names=names,
             selection=self.options.selection,
-            open_fresh=partial(self._open_fresh, target, session, opened[-1], budget),
-            recovery=self.limits.recovery_pause,
-            spare=bool(self._find_known_falls(opened)) or has_falling_version(opened),
+            open_fresh=partial(fresh.open, opened[-1], budget),
+            watch=self._watch,
+            spare=spare,
             restraint=self.restraint,
         )
-        eras = [one for each in opened if (one := self._questioning(each, interview, dual=len(opened) > 1))]
+        listen, paged = self.options.listen, find_paged_lists(self.lists)
+        eras = choose_questions(opened, interview, self.client_version, listen=listen, paged=paged)
         for risk in Risk:
-            interview.begin_phase()
+            if risk is not Risk.COMMON:
+                await interview.begin_phase()
+            if risk is Risk.UNUSUAL:
+                await self._make_mistakes(interview, opened[0].era, spare)
             for era in eras:
                 await era.ask(risk)
-        for era in eras:
-            await era.end()
-        if interview.is_rate_limited or interview.falls:
+        if END not in self.spared:
+            for era in eras:
+                await era.end()
+        await interview.check_last()
+        if interview.is_rate_limited:
             for each in opened:
                 if isinstance(each.dialogue.channel, StreamableHttp):
                     each.dialogue.channel.session = None
-        return interview
+
+    async def _make_mistakes(self, interview: Interview, era: Era, spare: Risk | None) -> None:
+        """Call a tool with wrong arguments, which a full probe and a re-test of such a call do."""
+        retest = self.options.retest
+        wanted = retest.mistakes if retest else self.options.is_full and (spare is None or spare > Risk.UNUSUAL)
+        if not wanted or interview.has_stopped or self.mistakes_at_once:
+            return
+        since = len(self.transcript.exchanges)
+        self._mistaken = await self.make_mistakes()
+        await interview.note(f"{era.value}/{CALL_MISTAKEN}", self.transcript.exchanges[since:])
 
     def _find_known_falls(self, opened: Sequence[Opened]) -> frozenset[str]:
-        """The questions under which this version of the server fell in an earlier probe, or before in this one."""
-        known = read_falls(self._known_falls)
-        earlier = known.falls if known.server == read_server_version(opened) else ()
-        return frozenset(fall.question for fall in (*earlier, *self._fell_at_discover))
+        """The questions under which this version of the server fell in an earlier probe."""
+        known = read_falls(self.known_falls)
+        is_same = known.server == read_server_version(opened)
+        return frozenset(fall.question for fall in known.falls) if is_same else frozenset()
 
-    def _record_falls(self, opened: Sequence[Opened], interview: Interview | None) -> None:
-        falls, survived = (interview.falls, interview.survived) if interview else ([], [])
-        falls = [*self._fell_at_discover, *falls]
-        self.fell = falls[-1].signs[-1] if falls else ""
-        content = continue_falls(self._known_falls, read_server_version(opened), falls, survived)
-        self.falls = content, {"checks": self._checks} if interview else {}
+    def _spare_steps(self, opened: Sequence[Opened], fresh: FreshClient) -> None:
+        known = self._find_known_falls(opened) if self.is_spared else ()
+        self.spared = frozenset(question.partition("/")[2] for question in known)
+        fresh.ends_sessions = fresh.ends_sessions and END not in self.spared
 
-    def _questioning(self, opened: Opened, interview: Interview, *, dual: bool) -> Questioning | None:
-        channel, link = opened.dialogue.channel, opened.dialogue.link(opened.era)
-        post = channel.post if isinstance(channel, StreamableHttp | SseChannel) else None
-        facts = ServerFacts(
-            era=opened.era,
-            capabilities=opened.capabilities,
-            dual=dual,
-            paged=find_paged_lists(self.lists),
-            listen=self.options.listen,
-            origin=f"{post.url.origin.scheme}://{post.url.origin.authority}" if post else "",
-            local=post is not None and post.gapless,
-        )
-        if isinstance(channel, SseChannel):
-            return SseQuestions(channel, interview, link=link, facts=facts)
-        if not isinstance(channel, StreamableHttp):
+    def _find_spared_risk(self, opened: Sequence[Opened]) -> Risk | None:
+        if not self.is_spared:
             return None
-        questions = ModernQuestions if opened.era is Era.MODERN else LegacyQuestions
-        return questions(channel, interview, self.transcript, self.client_version, link=link, facts=facts)
+        known = find_spared_risk(self._find_known_falls(opened))
+        return Risk.RISKY if known is None and has_falling_version(opened) else known
 
-    async def _open_fresh(self, target: Target, session: HttpSession, opened: Opened, budget: QuestionBudget) -> Reply:
-        """Open the server in the era and over the transport of `opened` as a client that is new to it, and leave."""
-        unrecorded, is_sse = Transcript(), isinstance(opened.dialogue.channel, SseChannel)
-        post = self._post(target, session, TargetType.SSE if is_sse else TargetType.STREAMABLE_HTTP, unrecorded)
-        try:
-            return await (self._open_fresh_stream(post) if is_sse else self._open_fresh_session(post, opened))
-        finally:
-            self._checks += 1
-            budget.charge_all(unrecorded.exchanges)
+    def _complete_trials(self, opened: Sequence[Opened]) -> None:
+        """Record the answers to calls with mistakes, or those of the last full probe to the same calls.
 
-    async def _open_fresh_stream(self, post: JsonRpcPost) -> Reply:
-        channel = SseChannel(post)
-        try:
-            reply = await channel.open()
-            if not channel.is_open:
-                return reply
-            params = initialize_params(self.client_version)
-            return await channel.send_request("initialize", params, Era.LEGACY, seconds=self.limits.discover)
-        finally:
-            await channel.close()
+        They are left out when the server fell at what is asked with them, which they would tell.
+        """
+        fallen = find_spared_risk(fall.question for fall in self._watch.falls)
+        if self.tool_trials is None or self.mistakes_at_once or (fallen is not None and fallen <= Risk.UNUSUAL):
+            return
+        note = mistake_reuse.note_mistakes(read_server_version(opened), self.clock()) if self._mistaken else {}
+        if not note and fallen is None:
+            note = mistake_reuse.reuse_mistakes(
+                self._known_trials, self.tool_trials, read_server_version(opened), self.clock()
+            )
+        content, observation = self.tool_trials.record_content()
+        self.trials = content, {**observation, **note}
 
-    async def _open_fresh_session(self, post: JsonRpcPost, opened: Opened) -> Reply:
-        channel, seconds = StreamableHttp(post, self.client_version), self.limits.discover
-        if opened.era is Era.MODERN:
-            return await channel.send_request("server/discover", {}, Era.MODERN, seconds=seconds)
-        params = initialize_params(self.client_version)
-        reply = await channel.send_request("initialize", params, Era.LEGACY, seconds=seconds)
-        channel.set_protocol_version(opened.version)
-        if self._ends_in_time:
-            await channel.close(seconds=_LEAVE_SECONDS)
-            self._ends_in_time = not isinstance(post.transcript.exchanges[-1].failure, TimedOut)
-        return reply
+    def _record_falls(self, opened: Sequence[Opened], fresh: FreshClient) -> None:
+        falls = self._watch.falls
+        self.fell = falls[-1].signs[-1] if falls else ""
+        content = continue_falls(self.known_falls, read_server_version(opened), falls, self._watch.survived)
+        self.falls = content, {"checks": fresh.opened} if fresh.opened else {}
 
     async def _collect_access(self, target: Target, session: HttpSession) -> None:
         self.access = await collect_access(
@@ -234,10 +270,12 @@ class RemoteProbe(Probe):
             gapless=self._own,
             client_version=self.client_version,
             credential=self._credential,
-            thorough=self.options.is_metadata_read,
+            thorough=self.options.is_metadata_read and METADATA not in self.spared,
         )
 
-    async def _open(self, target: Target, session: HttpSession) -> Sequence[Opened] | OpeningRefused:
+    async def _open(
+        self, target: Target, session: HttpSession, fresh: FreshClient
+    ) -> Sequence[Opened] | OpeningRefused:
         """The eras in which the server opened, the one to be listed first."""
         if target.type is TargetType.SSE:
             sse = await self._open_sse(target, session)
@@ -245,9 +283,9 @@ class RemoteProbe(Probe):
                 return [sse]
             if not _may_be_other_transport(sse.reply):
                 return sse
-            other = await self._open_streamable(target, session)
+            other = await self._open_streamable(target, session, fresh)
             return sse if isinstance(other, OpeningRefused) else other
-        opened = await self._open_streamable(target, session)
+        opened = await self._open_streamable(target, session, fresh)
         if not isinstance(opened, OpeningRefused) or opened.reply.status not in SSE_FALLBACK:
             return opened
         sse = await self._open_sse(target, session)
@@ -255,7 +293,9 @@ class RemoteProbe(Probe):
             return [sse]
         return sse if explain_reply(sse.reply, sse.asked).reason in _DECISIVE else opened
 
-    async def _open_streamable(self, target: Target, session: HttpSession) -> Sequence[Opened] | OpeningRefused:
+    async def _open_streamable(
+        self, target: Target, session: HttpSession, fresh: FreshClient
+    ) -> Sequence[Opened] | OpeningRefused:
         """Open in the legacy era, and in the modern one unless the legacy version shows that it is not known."""
         legacy = await initialize(self._streamable_dialogue(target, session), self.client_version)
         if isinstance(legacy, Opened) and (legacy.version != LEGACY_VERSION or not self.wants_both_eras):
@@ -263,7 +303,9 @@ class RemoteProbe(Probe):
         if isinstance(legacy, OpeningRefused) and _is_final(legacy.reply):
             return legacy
         if isinstance(legacy, Opened):
-            return await self._open_modern_beside(target, session, legacy)
+            return await self._open_modern_beside(self._streamable_dialogue(target, session), legacy, fresh)
+        if not may_be_asked_to_discover(self.known_falls, legacy.reply):
+            return legacy
         # A version error is the answer of a modern server, which may be slow and busy as any other.
         speaks_mcp = legacy.reply.answer is not None and legacy.reply.answer.code == UNSUPPORTED_VERSION
         dialogue = self._streamable_dialogue(target, session)
@@ -274,30 +316,27 @@ class RemoteProbe(Probe):
             return [modern]
         return modern if speaks_mcp else legacy
 
-    async def _open_modern_beside(self, target: Target, session: HttpSession, legacy: Opened) -> Sequence[Opened]:
+    async def _open_modern_beside(self, dialogue: Dialogue, legacy: Opened, fresh: FreshClient) -> Sequence[Opened]:
         """Open a server of the legacy era in the modern one too, unless it is known to fall at that or falls now."""
-        if DISCOVER in self._find_known_falls([legacy]):
+        self._spare_steps([legacy], fresh)
+        if DISCOVERED in self._find_known_falls([legacy]):
+            self.dialogues.remove(dialogue)
             return [legacy]
         mark = self.transcript.mark()
-        modern = await discover(self._streamable_dialogue(target, session), retry=False)
+        modern = await discover(dialogue, retry=False)
         if isinstance(modern, Opened):
             return [modern, legacy]
         if isinstance(legacy.dialogue.channel, StreamableHttp):
             await legacy.dialogue.channel.end_stray_session(modern.reply)
-        if is_harm(modern.reply):
-            await self._check_after_discover(target, session, legacy, modern.reply, mark)
-        return [legacy]
-
-    async def _check_after_discover(
-        self, target: Target, session: HttpSession, legacy: Opened, reply: Reply, mark: tuple[int, int, int]
-    ) -> None:
-        """Note a fall when a server that had opened serves no fresh client after `server/discover`."""
-        open_fresh = partial(self._open_fresh, target, session, legacy, self.budget)
-        first, second = await open_twice(open_fresh, self.limiter, self.limits.recovery_pause)
-        if second is not None and is_harm(second):
-            self._fell_at_discover.append(make_fall(DISCOVER, reply, first, second))
+        self._watch.note(DISCOVERED, modern.reply)
+        known = read_falls(self.known_falls)
+        is_survived = known.server == read_server_version([legacy]) and DISCOVERED in known.survived
+        if is_harm(modern.reply) or not is_survived:  # one answer of a version is enough
+            await self._check_server(legacy, fresh)
+        if self._watch.falls:
             self.transcript.rewind(mark)
-            self.dialogues.pop()
+            self.dialogues.remove(dialogue)
+        return [legacy]
 
     def _streamable_dialogue(self, target: Target, session: HttpSession) -> Dialogue:
         post = self._post(target, session, TargetType.STREAMABLE_HTTP, self.transcript)

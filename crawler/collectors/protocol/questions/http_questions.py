@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from crawler.collectors.protocol.questions.legacy import (
     sse_origin_inquiries,
 )
 from crawler.collectors.protocol.questions.modern import modern_inquiries, other_connection_inquiry
-from crawler.collectors.protocol.session.handshake import note_negotiation
+from crawler.collectors.protocol.session.handshake import Opened, note_negotiation
 from crawler.http.connection import Limits
 from crawler.mcp import jsonrpc
 from crawler.mcp.channel import MODERN_VERSION, Era
@@ -193,8 +194,8 @@ class LegacyQuestions(HttpQuestions):
             await self._interview.ask(number, batch_inquiry(headers), self._send)
         # The version of the first opening counts: newer servers agree to an old version that is offered.
         if self._channel.may_end_session and link.session and is_valid_session_id(link.session):
-            limits = self._limits()
-            await self._interview.end_session(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))
+            end = partial(self._post.send, "DELETE", "DELETE", b"", headers, limits=self._limits())
+            await self._interview.end_session(Era.LEGACY.value, end)
 
 
 class SseQuestions:
@@ -222,6 +223,32 @@ class SseQuestions:
     async def _send(self, inquiry: Inquiry) -> Reply:
         seconds = _MALFORMED_SECONDS if inquiry.step == MALFORMED else _FIRST_BYTE_SECONDS
         return await self._channel.send_raw(inquiry.label, inquiry.body, inquiry.headers or CONTENT, seconds=seconds)
+
+
+def choose_questions(
+    opened: Sequence[Opened], interview: Interview, client_version: str, *, listen: bool, paged: tuple[str, ...]
+) -> list[Questioning]:
+    """The questions to a server in each era in which it opened; `listen` and `paged` as in the facts of a server."""
+    chosen: list[Questioning] = []
+    for each in opened:
+        channel, link = each.dialogue.channel, each.dialogue.link(each.era)
+        post = channel.post if isinstance(channel, StreamableHttp | SseChannel) else None
+        facts = ServerFacts(
+            era=each.era,
+            capabilities=each.capabilities,
+            dual=len(opened) > 1,
+            paged=paged,
+            listen=listen,
+            origin=f"{post.url.origin.scheme}://{post.url.origin.authority}" if post else "",
+            local=post is not None and post.gapless,
+        )
+        if isinstance(channel, SseChannel):
+            chosen.append(SseQuestions(channel, interview, link=link, facts=facts))
+        elif isinstance(channel, StreamableHttp):
+            make = ModernQuestions if each.era is Era.MODERN else LegacyQuestions
+            transcript = each.dialogue.transcript
+            chosen.append(make(channel, interview, transcript, client_version, link=link, facts=facts))
+    return chosen
 
 
 def _headers(link: SessionLink) -> Headers:

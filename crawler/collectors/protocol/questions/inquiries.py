@@ -40,7 +40,8 @@ Number: TypeAlias = Callable[[], int]
 class Risk(IntEnum):
     """How likely a question disturbs a server: the probe asks in this order.
 
-    After each RISKY question, and after a sign of harm, a fresh client opens the server to see whether it still serves.
+    Before those of another risk, after each RISKY question, and after a sign of harm, a fresh client opens the server
+    to see whether it still serves.
     """
 
     COMMON = 0  # what every client sends
@@ -49,7 +50,7 @@ class Risk(IntEnum):
 
 
 _RISKY_STEPS: Final = frozenset(
-    {MALFORMED, "batch", "unknown-method", "get", "delete", "listen", "initialize-unknown"}
+    {MALFORMED, "batch", "discover", "unknown-method", "get", "delete", "listen", "initialize-unknown"}
     | {"removed-ping", "removed-logging", "removed-subscribe"}
     | {"initialize-2024-11-05", "initialize-2025-03-26", "initialize-2025-06-18"}
     | {"list-tools-undeclared", "list-resources-undeclared", "list-prompts-undeclared"}
@@ -59,6 +60,13 @@ _RISKY_STEPS: Final = frozenset(
 _COMMON_STEPS: Final = frozenset(
     {"ping", "list-tools", "list-tools-again", "list-tools-elsewhere", "initialized", "stream", "end"}
 )
+
+
+def find_risk(step: str) -> Risk:
+    """The risk of a step; that of one which is not known here is UNUSUAL."""
+    if step in _RISKY_STEPS:
+        return Risk.RISKY
+    return Risk.COMMON if step in _COMMON_STEPS else Risk.UNUSUAL
 
 
 class Inquiry(Struct, frozen=True, kw_only=True):
@@ -76,9 +84,7 @@ class Inquiry(Struct, frozen=True, kw_only=True):
 
     @property
     def risk(self) -> Risk:
-        if self.step in _RISKY_STEPS:
-            return Risk.RISKY
-        return Risk.COMMON if self.step in _COMMON_STEPS else Risk.UNUSUAL
+        return find_risk(self.step)
 
 
 class ServerFacts(Struct, frozen=True, kw_only=True):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
+from crawler.collectors.protocol.questions.fall_watch import END, FallWatch, OpenFresh, is_harm, is_unserved
 from crawler.collectors.protocol.questions.inquiries import Inquiry, Risk
 from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.questions.selection import QuestionSelection
@@ -13,12 +14,9 @@ from crawler.collectors.protocol.session.dialogue import QuestionBudget, is_tran
 from crawler.http.failures import BudgetSpent, TimedOut
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.mcp.transcript import TOO_MANY_REQUESTS, Exchange, NamedExchange, Reply, Transcript
-from evidence.kinds.falls import Fall
 from evidence.model import Reason
 
 Send: TypeAlias = Callable[[Inquiry], Awaitable[Reply]]
-OpenFresh: TypeAlias = Callable[[], Awaitable[Reply]]
-"""Opens the server as a fresh client does and ends that session; the reply to the opening. Nothing is recorded."""
 
 _MAX_SILENT_METHODS: Final = 2  # stop after questions of so many methods in a row were not answered in time
 _MAX_TIMEOUTS: Final = 3  # or after so many such questions in total
@@ -36,10 +34,10 @@ class Interview:
     `ends` is on the loop's clock; `pause` is in seconds, before a second try. `hold_back` obeys a Retry-After. With
     `selection` only those inquiries are asked, and the others are not recorded: their earlier answers stand.
 
-    After each risky inquiry, and after a sign of harm, `open_fresh` tests whether a fresh client is still served. When
-    it is not, and is not after `recovery` seconds either, the inquiry is recorded in `falls`, the transcript loses what
-    was asked since `begin_phase`, and nothing more is asked or recorded. With `spare` no risky inquiry is asked that
-    the selection does not name. With a `restraint`, which says why, no inquiry is asked at all.
+    Before a phase, after each risky inquiry, and after a sign of harm, `open_fresh` tests whether a fresh client is
+    still served. When it is not, and is not after a pause either, `watch` has the falls, the transcript loses what was
+    asked since `begin_phase`, and nothing more is asked or recorded. With `spare` no inquiry of that risk or above is
+    asked that the selection does not name. With a `restraint`, which says why, no inquiry is asked at all.
     """
 
     def __init__(
@@ -53,9 +51,9 @@ class Interview:
         hold_back: Callable[[Reply], float | None],
         names: RandomNames,
         selection: QuestionSelection | None = None,
+        watch: FallWatch | None = None,
         open_fresh: OpenFresh | None = None,
-        recovery: float = 0,
-        spare: bool = False,
+        spare: Risk | None = None,
         restraint: str = "",
     ) -> None:
         self._transcript = transcript
@@ -67,11 +65,9 @@ class Interview:
         self._names = names
         self._selection = selection
         self._open_fresh = open_fresh
-        self._recovery = recovery
         self._spare = spare
         self._phase = transcript.mark()
-        self.falls: list[Fall] = []
-        self.survived: list[str] = []
+        self._watch = watch
         self._timeouts = self._unreached = self._retries = 0
         self._silent: set[str] = set()
         self._stopped = restraint
@@ -83,16 +79,44 @@ class Interview:
         """True when the server asked for fewer requests: not even a session is ended then."""
         return self._stopped == _RATE_LIMITED
 
-    def begin_phase(self) -> None:
-        """Begin with inquiries of another risk: after a fall, those of the same risk are not in the transcript."""
+    @property
+    def has_fallen(self) -> bool:
+        """True when the server serves no fresh client any more."""
+        return self._watch is not None and bool(self._watch.falls)
+
+    @property
+    def has_stopped(self) -> bool:
+        """True when nothing more is asked."""
+        return bool(self._stopped) or self.has_fallen
+
+    async def begin_phase(self) -> None:
+        """Begin with inquiries of another risk: after a fall, those of the same risk are not in the transcript.
+
+        What was asked before must not have harmed the server, or its fall would be blamed on what is asked now.
+        """
+        await self.check_last()
         self._phase = self._transcript.mark()
+
+    async def check_last(self) -> None:
+        """Test the server once more after questions that were not tested yet."""
+        if self._watch is not None and self._watch.has_suspects and not self._stopped:
+            await self._check_server()
+
+    async def note(self, question: str, exchanges: Sequence[Exchange]) -> None:
+        """Note a question that was asked beside the inquiries, and test the server after a sign of harm."""
+        if self._watch is None:
+            return
+        for exchange in exchanges:
+            self._watch.note(question, Reply(exchange))
+        if any(is_harm(Reply(one)) for one in exchanges):
+            await self._check_server()
 
     def wants(self, era: str, inquiry: Inquiry) -> bool:
         """Whether an inquiry is asked or recorded as not collected."""
-        if self.falls:
+        if self.has_fallen:
             return False
         if self._selection is None:
-            return not (self._spare and inquiry.risk is Risk.RISKY)
+            return self._spare is None or inquiry.risk < self._spare
         return self._selection.contains(era, inquiry.step)
 
     async def ask(self, link: int, inquiry: Inquiry, send: Send) -> Reply | None:
@@ -102,7 +126,7 @@ class Interview:
         era = self._transcript.links[link].era
         if not self.wants(era, inquiry):
             return None
-        if not self._stopped and asyncio.get_running_loop().time() >= self._ends:
+        if not self._stopped and self._is_time_over():
             self._stopped = _TIME_OVER
         if not self._stopped and not self._budget.spend():
             self._stopped = "the request budget was spent"
@@ -119,38 +143,39 @@ class Interview:
             self._check_reply(inquiry, reply)
         self._budget.charge(self._transcript.exchanges[since:-1])
         self._transcript.name(since, inquiry.step, 0, link)
-        await self._check_server(f"{era}/{inquiry.step}", inquiry, reply)
-        return None if self.falls else reply
+        if self._watch is not None:
+            self._watch.note(f"{era}/{inquiry.step}", reply)
+            if inquiry.risk is Risk.RISKY or is_harm(reply):
+                await self._check_server()
+        return None if self.has_fallen else reply
 
-    async def end_session(self, send: Callable[[], Awaitable[object]]) -> None:
+    async def end_session(self, era: str, send: Callable[[], Awaitable[Reply]]) -> None:
         """End a session that an inquiry opened; done also after the interview has stopped, but never recorded as a
         step.
         """
         self._budget.spend()
-        if self._unreached < _MAX_UNREACHED and not self.is_rate_limited and not self.falls:
-            await send()
+        if self._unreached < _MAX_UNREACHED and not self.is_rate_limited and not self.has_fallen:
+            reply = await send()
+            if self._watch is not None:
+                self._watch.note(f"{era}/{END}", reply)
 
-    async def _check_server(self, question: str, inquiry: Inquiry, reply: Reply) -> None:
-        """Open the server as a fresh client after a risky question or a sign of harm; note a fall or a survival."""
-        risky = inquiry.risk is Risk.RISKY
-        if self._open_fresh is None or self.is_rate_limited or not (risky or is_harm(reply)):
+    async def _check_server(self) -> None:
+        """Open the server as a fresh client; go back to the beginning of the phase after a fall."""
+        if self._watch is None or self._open_fresh is None or self.is_rate_limited or self.has_fallen:
             return
-        first, second = await open_twice(self._open_fresh, self._limiter, self._recovery)
-        if second is not None and is_harm(second):
-            if asyncio.get_running_loop().time() >= self._ends:
-                self._stopped = _TIME_OVER  # a time-out may be our own
-                return
-            self.falls.append(make_fall(question, reply, first, second))
+        last = await self._watch.check(self._open_fresh, is_over=self._is_time_over)
+        if self._watch.falls:
             self._transcript.rewind(self._phase)
-            return
-        first = second or first
-        if first.result is not None:
-            self.survived += [question] if risky else []
-            return
-        self._hold_back(first)
-        offline = first.failure is not None and first.failure.reason is Reason.COLLECTOR_OFFLINE
-        limited = first.status == TOO_MANY_REQUESTS
-        self._stopped = _RATE_LIMITED if limited else _OFFLINE if offline else _REFUSED
+        elif is_unserved(last):
+            self._stopped = _TIME_OVER
+        elif last.result is None:
+            self._hold_back(last)
+            offline = last.failure is not None and last.failure.reason is Reason.COLLECTOR_OFFLINE
+            limited = last.status == TOO_MANY_REQUESTS
+            self._stopped = _RATE_LIMITED if limited else _OFFLINE if offline else _REFUSED
+
+    def _is_time_over(self) -> bool:
+        return asyncio.get_running_loop().time() >= self._ends
 
     def _skip(self, link: int, step: str) -> None:
         if self._selection is not None:
@@ -182,37 +207,6 @@ class Interview:
             self._stopped = "questions were not answered in time"
         elif self._unreached >= _MAX_UNREACHED:
             self._stopped = "the server could not be reached any more"
-
-
-async def open_twice(open_fresh: OpenFresh, limiter: HostRateLimiter, recovery: float) -> tuple[Reply, Reply | None]:
-    """Open the server as a fresh client, and again after `recovery` seconds if that shows harm."""
-    first = await open_fresh()
-    if not is_harm(first):
-        return first, None
-    await limiter.pause(recovery)
-    return first, await open_fresh()
-
-
-def make_fall(question: str, reply: Reply, first: Reply, second: Reply) -> Fall:
-    """The fall under a question, from its reply and those to two fresh openings."""
-    signs = (_describe_sign(reply), _describe_sign(first), _describe_sign(second))
-    return Fall(question=question, transport=reply.exchange.transport, signs=signs)
-
-
-def is_harm(reply: Reply) -> bool:
-    """Whether a reply is one of a server that broke: 5xx, a connection that failed, or no answer in time."""
-    if reply.result is not None:
-        return False
-    failure = reply.failure
-    if failure is not None:
-        return failure.transient and failure.reason in {Reason.UNREACHABLE, Reason.TIMEOUT}
-    return reply.status is not None and reply.status >= 500
-
-
-def _describe_sign(reply: Reply) -> str:
-    if reply.failure is not None:
-        return f"{reply.failure.reason.value}: {reply.failure.detail}"
-    return f"HTTP {reply.status}" if reply.status is not None else "no answer"
 
 
 def _is_late(reply: Reply) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from crawler.collectors.protocol.probes.fresh_client import FreshClient
 from crawler.collectors.protocol.probes.probe import ProbeDependencies, ProbeOptions
 from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
 from crawler.collectors.protocol.samples.sample_window import make_sample
@@ -44,8 +45,8 @@ class AvailabilitySampler:
 class _ConnectProbe(RemoteProbe):
     wants_both_eras: ClassVar[bool] = False
 
-    async def _probe(self, target: Target, session: HttpSession) -> Observed | Absent:
-        opened = await self._open(target, session)
+    async def _probe(self, target: Target, session: HttpSession, fresh: FreshClient) -> Observed | Absent:
+        opened = await self._open(target, session, fresh)
         if isinstance(opened, OpeningRefused):
             return explain_reply(opened.reply, opened.asked)
         await opened[0].dialogue.channel.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ from crawler.mcp.channel import CLIENT_NAME
 from crawler.mcp.transcript import Exchange, Reply
 from crawler.secret_masking import mask_tail
 from evidence.canonical import Json
-from evidence.model import Absent, Observed, Reason, Target, TargetType
+from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
 
 LISTENS: Final = "listens"
 """The note with the address at which a server was probed."""
@@ -55,8 +55,14 @@ class PortStart:
     """Starts a target and probes its port. After `run`: `output`, `runtime`, `limit` and `ports` as of a StdioProbe."""
 
     def __init__(
-        self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions, time: AskingTime
+        self,
+        launcher: Launcher,
+        dependencies: ProbeDependencies,
+        options: ProbeOptions,
+        time: AskingTime,
+        known_falls: Record | None = None,
     ) -> None:
+        self._known_falls = known_falls
         self._launcher = launcher
         self._dependencies = dependencies
         self._options = options
@@ -93,6 +99,8 @@ class PortStart:
             late = Absent(Reason.NOT_COLLECTED, TIME_OVER) if is_cut else Absent(Reason.TIMEOUT, silence)
             ended = explain_exit(ending, launched.facts, noise, Reply(_NO_ANSWER), "initialize")
             found = ProbeResult(listing=ended if is_over or ending.limit else late)
+        if ending.limit:  # our limit ended it: that is no fall
+            found = replace(found, falls=None, fell="")
         notes: Mapping[str, Json] = {
             **ProcessStart.from_launch(target, launched.facts).notes,
             "exit": ending.code,
@@ -145,9 +153,9 @@ class PortStart:
                 refused.append(ProbeResult(listing=Absent(Reason.NOT_COLLECTED, TIME_OVER)))
                 break
             limited = replace(self._dependencies, limits=replace(self._dependencies.limits, total=left))
-            probed = await PortProbe(engine, limited, self._options, target, launched).run(
-                Target(type=TargetType.STREAMABLE_HTTP, identifier=url)
-            )
+            probe = PortProbe(engine, limited, self._options, target, launched)
+            probe.known_falls = self._known_falls
+            probed = await probe.run(Target(type=TargetType.STREAMABLE_HTTP, identifier=url))
             if isinstance(probed.listing, Observed):
                 return replace(probed, observation={**probed.observation, LISTENS: url})
             refused.append(probed)
@@ -161,7 +169,13 @@ class PortStart:
 
 
 class PortProbe(RemoteProbe):
-    """The probe of one address inside a box; what it finds is of the package, in its runtime."""
+    """The probe of one address inside a box; what it finds is of the package, in its runtime.
+
+    A version that falls is asked there, where it harms nobody, except at its opening: its lists are worth more.
+    """
+
+    is_spared: ClassVar[bool] = False
+    mistakes_at_once: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -188,8 +202,7 @@ class PortProbe(RemoteProbe):
         """Ask nothing: whether strangers get in is a question to a server that others reach."""
 
     def result(self, target: Target, content: Observed | Absent) -> ProbeResult:
-        # A fall of one process says nothing about the next one.
-        return replace(super().result(self._package, content), access=None, falls=None)
+        return replace(super().result(self._package, content), access=None)
 
     def _exchanges(self, target: Target) -> Finding | None:
         return super()._exchanges(self._package)

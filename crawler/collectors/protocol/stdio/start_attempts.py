@@ -37,9 +37,9 @@ from crawler.sandbox.failure_messages import fails_in_code
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.json_members import object_or_empty, objects_in
-from evidence.kinds import listing
+from evidence.kinds import falls, listing
 from evidence.kinds.listing import CONTAINING, LISTS, PLACEHOLDERS, End, Listing
-from evidence.model import Absent, Dossier, Observed, Reason, Target, TargetType
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Target, TargetType
 from evidence.package_inputs import PackageInput
 
 MAX_FURTHER_STARTS: Final = 3
@@ -192,7 +192,7 @@ class StartAttempts:
     async def _start(self, configured: Configured, named: Sequence[PackageInput]) -> StartAttempt:
         recorder = RecordingLauncher(self._launcher)
         probe: StdioProbe | PortStart = (
-            PortStart(recorder, self._dependencies, self._options, self._time)
+            PortStart(recorder, self._dependencies, self._options, self._time, _read_known_falls(self._earlier))
             if configured.target.launch.url
             else StdioProbe(recorder, self._dependencies, self._options, self._earlier, self._time)
         )
@@ -212,6 +212,10 @@ class StartAttempts:
 def _prefer(earlier: StartAttempt, later: StartAttempt) -> StartAttempt:
     """The later start, unless our time for the server was over before it showed anything."""
     return earlier if _reason(later) is Reason.NOT_COLLECTED else later
+
+
+def _read_known_falls(earlier: Dossier | None) -> Record | None:
+    return earlier.records.get(falls.KIND) if earlier else None
 
 
 def _with_known_address(target: Target, earlier: Dossier | None) -> Target:

@@ -99,9 +99,10 @@ class ToolTrials(Struct, dict=True):
     only_mutating: bool = False
     mutating: list[_Chosen] = field(default_factory=list)
     unlisted: int = 0
+    answering: list[_Chosen] = field(default_factory=list)
 
     async def try_reading_tools(self, ask: Ask, tools: Sequence[Json]) -> None:
-        """Select among the listed tools, call those that only read, then call one that answered with two mistakes."""
+        """Select among the listed tools, and call those that only read."""
         if self.opted_out or self.policy is CallPolicy.OFF:
             return
         classified = classify_tools(tools[:_MAX_TOOLS])
@@ -110,8 +111,33 @@ class ToolTrials(Struct, dict=True):
             tool.classification.authority.changes_state for tool in classified
         )
         readers, self.mutating = await self._choose(classified)
-        await self._call_all(ask, readers)
+        self.answering = await self._call_all(ask, readers)
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
+
+    async def make_mistakes(self, ask: Ask) -> None:
+        """Call a tool that only reads and answered once more with each of two mistakes."""
+        await self._call_with_mistakes(ask, self.answering)
+
+    def reuse_mistakes(self, rows: Sequence[Mapping[str, Json]]) -> bool:
+        """Take over earlier rows of the same calls with mistakes; whether there was one."""
+        found = [row for kind, make in _MISTAKES if (row := self._find_mistake(kind, make, rows)) is not None]
+        self.rows += found
+        return bool(found)
+
+    def _find_mistake(
+        self, kind: TrialKind, make: MakeMistake, rows: Sequence[Mapping[str, Json]]
+    ) -> dict[str, Json] | None:
+        """The earlier row of the first tool that answered and would be called again with the same mistake."""
+        for chosen in self.answering:
+            mistake = make(chosen.tool.raw.get("inputSchema"), chosen.arguments)
+            if mistake is None:
+                continue
+            about = _about(chosen.tool) | _about_mistake(kind, mistake)
+            asked = {name: about[name] for name in ("tool", "kind", "parameter", "arguments")}
+            for row in rows:
+                if {name: row.get(name) for name in asked} == asked:
+                    return {**row, **about}
+        return None
 
     async def try_mutating_tools(self, ask: Ask, ready: Ready | None = None) -> None:
         """Call the other tools that may be called, and make the mistakes that no reading tool allowed.
@@ -122,10 +148,11 @@ class ToolTrials(Struct, dict=True):
             return
         self.stopped, self.unanswered, self.ready = None, 0, ready  # a new process
         self.handed_out = None  # a mutating call's result depends on our made-up arguments
-        await self._call_all(ask, self.mutating)
+        await self._call_with_mistakes(ask, await self._call_all(ask, self.mutating))
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
 
-    async def _call_all(self, ask: Ask, wanted: Sequence[_Chosen]) -> None:
+    async def _call_all(self, ask: Ask, wanted: Sequence[_Chosen]) -> list[_Chosen]:
+        """Call each; those that answered, results before errors."""
         self.left = self.bounds.total
         answering: list[tuple[str, _Chosen]] = []
         for chosen in wanted:
@@ -136,7 +163,7 @@ class ToolTrials(Struct, dict=True):
             if outcome in {TrialOutcome.RESULT, TrialOutcome.TOOL_ERROR}:
                 answering.append((outcome, chosen))
         answering.sort(key=lambda pair: pair[0] != TrialOutcome.RESULT)
-        await self._call_with_mistakes(ask, [chosen for _, chosen in answering])
+        return [chosen for _, chosen in answering]
 
     async def _choose(self, tools: Sequence[ClassifiedTool]) -> tuple[list[_Chosen], list[_Chosen]]:
         """The first reading tools and the first others that may be called and for which arguments can be made.
@@ -162,10 +189,7 @@ class ToolTrials(Struct, dict=True):
         return parts[0].chosen, parts[1].chosen
 
     async def _call_with_mistakes(self, ask: Ask, answering: Sequence[_Chosen]) -> None:
-        for kind, make in (
-            (TrialKind.INVALID_TYPE, invalid_arguments.make_wrong_type_arguments),
-            (TrialKind.MISSING_REQUIRED, invalid_arguments.make_incomplete_arguments),
-        ):
+        for kind, make in _MISTAKES:
             if any(row["kind"] == kind.value for row in self.rows):
                 continue
             for chosen in answering:
@@ -196,11 +220,7 @@ class ToolTrials(Struct, dict=True):
                 self._skip(tool, SkipReason.BOUND, TIME_EXCEEDED)
             return None
         row = summarise_result(mistake.restore(reply) if mistake else reply, tool.raw)
-        about: dict[str, Json] = {
-            "kind": kind.value,
-            "parameter": mistake.parameter if mistake else "",
-            "arguments": mistake.recorded if mistake else arguments,
-        }
+        about = _about_mistake(kind, mistake) if mistake else _about_call(kind, arguments)
         self.rows.append(_about(tool) | about | row)
         self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round(reply.exchange.seconds * 1000, 1)})
         self._stop_after(row)
@@ -251,7 +271,20 @@ class ToolTrials(Struct, dict=True):
         return Observed(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
 
 
+MakeMistake: TypeAlias = Callable[[Json, Mapping[str, Json]], invalid_arguments.InvalidArguments | None]
+_MISTAKES: Final[Sequence[tuple[TrialKind, MakeMistake]]] = (
+    (TrialKind.INVALID_TYPE, invalid_arguments.make_wrong_type_arguments),
+    (TrialKind.MISSING_REQUIRED, invalid_arguments.make_incomplete_arguments),
+)
 _LONGEST_NAME: Final = 200
+
+
+def _about_call(kind: TrialKind, arguments: Mapping[str, Json], parameter: str = "") -> dict[str, Json]:
+    return {"kind": kind.value, "parameter": parameter, "arguments": arguments}
+
+
+def _about_mistake(kind: TrialKind, mistake: InvalidArguments) -> dict[str, Json]:
+    return _about_call(kind, mistake.recorded, mistake.parameter)
 
 
 def _about(tool: ClassifiedTool) -> dict[str, Json]:

@@ -44,9 +44,11 @@ def over_http(folder: Path) -> Iterator[Target]:
             process.kill()
 
 
-def trials_of(target: Target) -> Record:
+def trials_of(target: Target, depth: str = "core") -> Record:
     server = Server(ref="test", name="test", targets=(target,))
-    found = asyncio.run(collector(launcher=PipeLauncher()).collect(server, Dossier(server=server, as_of=NOW)))
+    found = asyncio.run(
+        collector(launcher=PipeLauncher(), depth=depth).collect(server, Dossier(server=server, as_of=NOW))
+    )
     [record] = [record for record in found if record.kind == trials.KIND]
     return record
 
@@ -70,7 +72,7 @@ def check(record: Record, folder: Path) -> None:
 
 def test_a_remote_in_the_modern_era_is_tried(tmp_path: Path) -> None:
     with over_http(tmp_path) as target:
-        check(trials_of(target), tmp_path)
+        check(trials_of(target, "full"), tmp_path)
 
 
 def test_a_process_outside_our_sandbox_is_tried_like_a_remote(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ async def call_tools(
     trials: ToolTrials, ask: Ask, tools: Sequence[Json]
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
     await trials.try_reading_tools(ask, tools)
+    await trials.make_mistakes(ask)
     await trials.try_mutating_tools(ask)
     return trials.record_content()
 
