@@ -18,8 +18,9 @@ from scoring.results.outcome import NotMeasured, Undecided
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from scoring.rubrics.sdk_tier import SDK_TIER_1
-from scoring.scopes.conversation import RISKY_STEPS, Conversation
+from scoring.scopes.conversation import LEFT_OUT, RISKY_STEPS, Conversation
 from tests.dossiers import recorded
+from tests.publish.capped import clean, fallen
 from tests.scoring.degradations import body_of, with_body
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed, talked
 
@@ -130,10 +131,21 @@ def test_questions_that_the_probe_leaves_out_give_no_tier_and_cost_no_points(nam
     assert not any("neither as passed" in caveat for caveat in intact(name)[0].caveats)
 
 
-def test_a_server_without_sessions_is_not_left_without_the_end_of_one() -> None:
-    talk = without_risky_questions(recorded()["control-modern"])
-    found = {one.check.requirement.id: one.verdict for one in conformance.evaluate_checks(assess_dossier(talk))}
-    assert found["SESS-04"] is Verdict.NOT_APPLICABLE
+def test_a_recorded_fall_gives_no_tier_whatever_else_was_asked() -> None:
+    (whole, before), (_, after) = scored(clean()), scored(fallen())
+    assert (before.grade, whole.grade) != (None, None)
+    assert isinstance(after.score, NotMeasured)
+    assert (after.grade, after.score.reason) == (None, "unfinished")
+    assert "the server fell" in after.score.detail
+    assert [(line.rule, line.points) for line in after.lines] == [("server-fell-over", 0)]
+
+
+@pytest.mark.parametrize(("session", "verdict"), [(None, "not_applicable"), ({"visible": True}, "inconclusive")])
+def test_the_end_of_a_session_is_left_out_only_where_there_is_one(session: object, verdict: str) -> None:
+    asked = [legacy_exchange(step, result={}, session=session) for step in ("initialize", "initialized", "ping")]
+    asked.append(legacy_exchange("version-missing", result={}, session=session))
+    found = {one.check.requirement.id: one for one in conformance.evaluate_checks(assess_dossier(talked(*asked)))}
+    assert (found["SESS-04"].verdict, found["JSON-04"].why) == (verdict, LEFT_OUT)
 
 
 @pytest.mark.parametrize(("transport", "unfinished"), [("stdio", False), ("streamable-http", True)])

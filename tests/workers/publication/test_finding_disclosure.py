@@ -11,7 +11,11 @@ from msgspec.structs import replace
 
 from evidence.store import FindingState, RunRow, Store, open_store
 from publish.findings.identity import find_private_findings
+from publish.findings.vendor_report import render_vendor_report
+from scoring.engine.assess import assess_dossier
+from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from tests.publish import samples
+from tests.publish.capped import fallen
 from tests.publish.filled_stores import fill, stored
 from tests.publish.findings.test_identity import INJECTION, cards, server
 from workers import rescoring
@@ -79,3 +83,14 @@ def test_scoring_an_old_night_again_notes_what_its_own_code_did_not_find(store: 
     assert not done.failed
     assert "text-injects-instructions" in rules(store)
     assert {row.last_seen for row in store.read_findings()} == {samples.AS_OF}
+
+
+def test_a_fall_goes_to_triage_and_its_report_names_the_question_to_the_vendor(store: Store) -> None:
+    fill(store, [fallen()])
+    card = ADAPTIVE_2.score(assess_dossier(fallen(), [ADAPTIVE_2]))
+    assert finding_disclosure.record_findings(store, samples.RUN.id, [stored(card)]) == 1
+    [row] = store.read_findings()
+    assert (row.finding.rule, row.state) == ("server-fell-over", FindingState.PRIVATE_TRIAGE)
+    report = render_vendor_report(fallen().server, [row], deadline=samples.AS_OF)
+    assert "after legacy/unknown-method no fresh client was served" in report
+    assert "Answer an unexpected request with an error" in report

@@ -281,13 +281,15 @@ def test_a_saved_fall_is_judged_again_alike_and_without_its_question(hallmark: H
     saved.write_bytes(encode_dossier(fallen()))
     assert b"legacy/unknown-method" not in saved.read_bytes()
     again = decode_dossier(saved.read_bytes(), samples.AS_OF)
-    records = {kind: fallen().records[kind] for kind in again.records}
+    records = {kind: fallen().records[kind] for kind in {*again.records, "falls"}}
     whole, found = (assess_dossier(one, asked) for one in (replace(fallen(), records=records), again))
     for rubric in asked:
         before, after = rubric.score(whole), rubric.score(found)
         assert (before.score, before.grade, before.coverage) == (after.score, after.grade, after.coverage)
         assert [line.rule for line in after.lines] == [line.rule for line in before.lines]
-    assert hallmark("scan", "--from", str(saved), "--fail-on", "high").code == 4
+    refused = hallmark("scan", "--from", str(saved), "--fail-on", "high", "--json")
+    assert refused.code == 4
+    assert "server-fell-over" in {one["id"] for one in refused.rows[0]["gate"]["failures"]}  # type: ignore[call-overload,index,union-attr]
     assert hallmark("scan", "--from", str(saved)).code == 0
 
 
