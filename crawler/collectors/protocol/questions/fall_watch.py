@@ -36,7 +36,7 @@ class FallWatch:
     def __init__(self, limiter: HostRateLimiter, recovery: float) -> None:
         self._limiter = limiter
         self._recovery = recovery
-        self._asked: dict[str, Reply | None] = {}
+        self._asked: dict[str, str] = {}  # replies in words: a reply itself may be large
         self._harmless: set[str] = set()
         self.falls: list[Fall] = []
         self.survived: list[str] = []
@@ -48,7 +48,7 @@ class FallWatch:
 
     def note(self, question: str, reply: Reply | None = None) -> None:
         """Note a question, such as `legacy/ping`, and the reply to it, if that is known."""
-        self._asked[question] = reply
+        self._asked[question] = _describe(reply) if reply else "not recorded"
 
     async def check(self, open_fresh: OpenFresh, *, is_over: Callable[[], bool]) -> Reply:
         """Open the server as a fresh client, and again after a pause if that is not served; the last reply.
@@ -95,10 +95,9 @@ def _risk_of(question: str) -> Risk:
     return find_risk(question.partition("/")[2])
 
 
-def _make_fall(question: str, reply: Reply | None, first: Reply, second: Reply) -> Fall:
+def _make_fall(question: str, sign: str, first: Reply, second: Reply) -> Fall:
     openings = (_describe(one) if is_harm(one) else f"HTTP {one.status} without a body" for one in (first, second))
-    signs = (_describe(reply) if reply else "not recorded", *openings)
-    return Fall(question=question, transport=first.exchange.transport, signs=signs)
+    return Fall(question=question, transport=first.exchange.transport, signs=(sign, *openings))
 
 
 def _describe(reply: Reply) -> str:
