@@ -20,12 +20,13 @@ _MAX_SEARCHED: Final = 8_000
 """Characters; longer texts are searched up to here."""
 
 _NAME_END: Final = (
-    r"PASSWORD|PASSWD|PASSPHRASE|SECRETS?|TOKEN|CREDENTIALS?|API_?KEY|(?:ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION)_KEY"
+    r"PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(?<!NEXT_)(?<!PAGE_)(?<!CSRF_)(?<!SYNC_)TOKEN|CREDENTIALS?|API_?KEY"
+    r"|(?:ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION)_KEY"
 )
 # After one of these words an assignment is advice: `set NOTES_API_KEY=...`.
 _ADVICE: Final = compile_on_use(
     r"(?i)(?:\b(?:set|setting|export|use|using|add|pass|provide|define|specify|expected|example|e\.g\.|such as|like"
-    r"|with)|(?<!\S)-e|<)[:\s\"'`]{0,4}\Z"
+    r"|with|usage)|\.env|(?<!\S)-e|<)[:\s\"'`]{0,4}\Z"
 )
 _BEFORE: Final = 24
 # `NAME=value`, and `"NAME": "value"` of JSON or Python, with backslashes where it is JSON inside JSON.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache, cached_property
@@ -35,6 +36,7 @@ _ORDER: Final = {prefix: place for place, prefix in enumerate(chain(*SECTIONS.va
 
 
 _OTHER_REVISION: Final = "not in the revision of the server"
+_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Verdict(StrEnum):
@@ -127,7 +129,7 @@ def _explain_inapplicable(check: ConformanceCheck, assessment: Assessment) -> st
             return str(reason)
         except Undecided:
             continue
-    return _OTHER_REVISION if things else f"there is no {check.rule.scope.__name__.lower()}"
+    return _OTHER_REVISION if things else f"there is no {_CAPITAL.sub(' ', check.rule.scope.__name__).lower()}"
 
 
 def _verdict(level: Level, outcome: Measured) -> Verdict:

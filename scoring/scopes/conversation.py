@@ -161,7 +161,8 @@ class Conversation(Scope, frozen=True, kw_only=True, dict=True):
 
     def leaves_out(self, *steps: str) -> bool:
         """Whether a full probe over HTTP left one of these steps out, since the server fell or may fall."""
-        is_whole = self.recorded.depth != CORE and not _OPENED.isdisjoint(self._asked)
+        has_opened = any(one.over_http and one.connection.opened for one in self.recorded.exchanges)
+        is_whole = self.recorded.depth != CORE and has_opened and not _OPENED.isdisjoint(self._asked)
         if not is_whole or self._asked & RISKY_STEPS:
             return False
         if steps and _ENDING.issuperset(steps):

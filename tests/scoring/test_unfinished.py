@@ -11,7 +11,7 @@ from evidence.kinds import exchanges
 from evidence.model import Dossier
 from scoring.engine.assess import assess_dossier
 from scoring.engine.rule import Rule, discover_rules
-from scoring.example_builders.conversation import legacy_exchange
+from scoring.example_builders.conversation import legacy_exchange, modern_exchange
 from scoring.protocol import conformance
 from scoring.protocol.conformance import Verdict
 from scoring.results.outcome import NotMeasured, Undecided
@@ -158,3 +158,14 @@ def test_a_line_that_is_no_message_needs_an_answer_only_where_it_has_one_of_its_
     _, card = scored(evidence)
     assert any("JSON-03" in caveat for caveat in card.caveats) is unfinished
     assert any("JSON-03" in line.why for line in card.lines) is unfinished
+
+
+def test_a_server_of_another_transport_leaves_no_question_out() -> None:
+    refused = [
+        legacy_exchange("initialize", opened=False, status=404),
+        modern_exchange("discover", opened=False, status=404),
+    ]
+    asked = [legacy_exchange(step, transport="sse", result={}) for step in ("initialize", "initialized")]
+    asked.append(legacy_exchange("unknown-method", transport="sse", error={"code": -32601}))
+    assessment = assess_dossier(talked(*refused, *asked))
+    assert not [one for one in conformance.evaluate_checks(assessment) if one.why == LEFT_OUT]

@@ -33,11 +33,14 @@ def server_fell_over(survival: Survival) -> Iterator[Answer]:
     """A server must keep serving whatever one client sends: after a fall no client can connect until a restart.
 
     After each question that a server may not expect, a fresh client opened it. It was not served, and not after a pause
-    either: HTTP 5xx, a refused connection or no answer. A server that recovers within the pause has not fallen.
+    either: HTTP 5xx, a refused connection or no answer. A server that recovers within the pause has not fallen. Where
+    several questions were asked since a fresh client was served last, each of them may be the cause.
     """
     found = survival.found
     if not found.falls and not found.survived:
         raise Inapplicable("no question that may disturb the server was asked")
-    for fall in found.falls:
-        last = fall.signs[-1] if fall.signs else "no answer"
-        yield Scope(at=f"{falls.KIND}/{fall.question}"), f"after {fall.question} no fresh client was served: {last}"
+    if found.falls:
+        first, signs = found.falls[0], found.falls[-1].signs
+        questions = " or ".join(fall.question for fall in found.falls)
+        last = signs[-1] if signs else "no answer"
+        yield Scope(at=f"{falls.KIND}/{first.question}"), f"after {questions} no fresh client was served: {last}"

@@ -132,7 +132,7 @@ class RemoteProbe(Probe):
             return explain_opening(opened.reply, opened.asked, self.transcript)
         first, *others = opened
         self.notes["eras"] = [each.era.value for each in opened]
-        content = await self.read_lists(target, first, "")
+        content = await self._read_lists(target, first, fresh)
         if self.options.inquires and starts_processes(opened, self.transcript):
             self.restraint = RESTRAINT
         self._spare_steps(opened, fresh)
@@ -148,6 +148,16 @@ class RemoteProbe(Probe):
             if isinstance(each.dialogue.channel, StreamableHttp) and (self._watch.falls or END in self.spared):
                 each.dialogue.channel.session = None
             await each.dialogue.channel.close()
+        return content
+
+    async def _read_lists(self, target: Target, first: Opened, fresh: FreshClient) -> Observed | Absent:
+        """Read the lists; a server that breaks at the first one may have fallen at what was asked before."""
+        since = len(self.transcript.exchanges)
+        content = await self.read_lists(target, first, "")
+        if self._watch.has_suspects and any(
+            is_harm(Reply(one)) for one in self.transcript.exchanges[since : since + 1]
+        ):
+            await self._check_server(first, fresh)
         return content
 
     def _note_metadata(self, era: Era) -> None:
@@ -171,8 +181,17 @@ class RemoteProbe(Probe):
     async def _check_server(self, opened: Opened, fresh: FreshClient) -> None:
         """Test with a fresh client, outside the inquiries, whether the server still serves."""
         loop = asyncio.get_running_loop()
-        open_fresh = partial(fresh.open, opened, self.budget)
-        await self._watch.check(open_fresh, is_over=lambda: loop.time() >= self._deadline)
+        openings = partial(fresh.open, opened, self.budget), partial(self._ask_own, opened)
+        await self._watch.check(*openings, is_over=lambda: loop.time() >= self._deadline)
+
+    async def _ask_own(self, opened: Opened) -> Reply | None:
+        """A ping on the session that is open; None in the modern era, which has no sessions."""
+        if opened.era is Era.MODERN:
+            return None
+        mark = self.transcript.mark()
+        reply = await opened.dialogue.channel.send_request("ping", {}, Era.LEGACY, seconds=self.limits.discover)
+        self.transcript.rewind(mark)
+        return reply
 
     async def _inquire(
         self, session: HttpSession, opened: Sequence[Opened], names: RandomNames, fresh: FreshClient
@@ -190,6 +209,7 @@ class RemoteProbe(Probe):
             names=names,
             selection=self.options.selection,
             open_fresh=partial(fresh.open, opened[-1], budget),
+            ask_own=partial(self._ask_own, opened[-1]),
             watch=self._watch,
             spare=spare,
             restraint=self.restraint,
@@ -198,7 +218,7 @@ class RemoteProbe(Probe):
         eras = choose_questions(opened, interview, self.client_version, listen=listen, paged=paged)
         for risk in Risk:
             if risk is not Risk.COMMON:
-                await interview.begin_phase()
+                await interview.begin_phase(risk)
             if risk is Risk.UNUSUAL:
                 await self._make_mistakes(interview, opened[0].era, spare)
             for era in eras:
@@ -329,9 +349,7 @@ class RemoteProbe(Probe):
         if isinstance(legacy.dialogue.channel, StreamableHttp):
             await legacy.dialogue.channel.end_stray_session(modern.reply)
         self._watch.note(DISCOVERED, modern.reply)
-        known = read_falls(self.known_falls)
-        is_survived = known.server == read_server_version([legacy]) and DISCOVERED in known.survived
-        if is_harm(modern.reply) or not is_survived:  # one answer of a version is enough
+        if is_harm(modern.reply):
             await self._check_server(legacy, fresh)
         if self._watch.falls:
             self.transcript.rewind(mark)
@@ -346,7 +364,8 @@ class RemoteProbe(Probe):
         post = self._post(target, session, TargetType.SSE, self.transcript)
         channel = SseChannel(post)
         self.budget.spend()
-        since, link = len(self.transcript.exchanges), self.transcript.connect(_sse_link())
+        since = len(self.transcript.exchanges)
+        link = self.transcript.connect(SessionLink(TargetType.SSE.value, Era.LEGACY.value, LEGACY_VERSION))
         reply = await channel.open()
         self.budget.charge(self.transcript.exchanges[since:-1])
         self.transcript.name(since, "sse-open", 0, link)
@@ -369,10 +388,6 @@ class RemoteProbe(Probe):
             gapless=self._own,
             credential=self._credential,
         )
-
-
-def _sse_link() -> SessionLink:
-    return SessionLink(TargetType.SSE.value, Era.LEGACY.value, LEGACY_VERSION)
 
 
 def _may_be_other_transport(reply: Reply) -> bool:

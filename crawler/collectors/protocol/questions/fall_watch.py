@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from crawler.collectors.protocol.questions.inquiries import Risk, find_risk
@@ -14,6 +14,9 @@ from evidence.model import Reason
 OpenFresh: TypeAlias = Callable[[], Awaitable[Reply]]
 """Opens the server as a fresh client does and ends that session; the reply to the opening. Nothing is recorded."""
 
+AskOwn: TypeAlias = Callable[[], Awaitable[Reply | None]]
+"""Sends a harmless question on the session that is open; None where each request is a client of its own."""
+
 CALL: Final = "call"
 CALL_MISTAKEN: Final = "call-mistaken"
 READ: Final = "read"
@@ -23,6 +26,12 @@ DISCOVER: Final = "discover"
 
 _APART: Final = frozenset({CALL, READ, METADATA, END, DISCOVER})
 """Steps that are left out one by one, without the inquiries of their risk."""
+
+_SLOW: Final = frozenset({CALL, CALL_MISTAKEN, READ})
+"""Steps that may take long and keep a server busy: when one had no answer in time, silence is no fall."""
+
+_LATE: Final = f"{Reason.TIMEOUT.value}:"
+_TOO_MANY: Final = 503  # a server that limits its sessions may answer it too
 
 
 class FallWatch:
@@ -38,6 +47,7 @@ class FallWatch:
         self._recovery = recovery
         self._asked: dict[str, str] = {}  # replies in words: a reply itself may be large
         self._harmless: set[str] = set()
+        self._has_served = False
         self.falls: list[Fall] = []
         self.survived: list[str] = []
 
@@ -50,10 +60,11 @@ class FallWatch:
         """Note a question, such as `legacy/ping`, and the reply to it, if that is known."""
         self._asked[question] = _describe(reply) if reply else "not recorded"
 
-    async def check(self, open_fresh: OpenFresh, *, is_over: Callable[[], bool]) -> Reply:
+    async def check(self, open_fresh: OpenFresh, ask_own: AskOwn, *, is_over: Callable[[], bool]) -> Reply:
         """Open the server as a fresh client, and again after a pause if that is not served; the last reply.
 
-        Where both show harm, the suspects are falls, unless `is_over`: then a time-out may be our own.
+        Where both show harm, the suspects are falls, unless `is_over`: then a time-out may be our own. A server that
+        never served a second client in this probe has fallen only if it does not serve our own session either.
         """
         asked, self._asked = self._asked, {}
         first = last = await open_fresh()
@@ -61,12 +72,24 @@ class FallWatch:
             await self._limiter.pause(self._recovery)
             last = await open_fresh()
         if last.result is not None:
+            self._has_served = True
             self._harmless |= set(asked)
             self.survived += [question for question in asked if _risk_of(question) is Risk.RISKY]
-        elif is_unserved(first) and is_unserved(last) and not is_over():
+        elif is_unserved(first) and is_unserved(last) and not is_over() and await self._is_down(asked, last, ask_own):
             suspects = [question for question in asked if question not in self._harmless] or list(asked)
             self.falls += [_make_fall(question, asked[question], first, last) for question in suspects]
+        else:
+            self._asked = asked | self._asked
         return last
+
+    async def _is_down(self, asked: Mapping[str, str], last: Reply, ask_own: AskOwn) -> bool:
+        """Whether a server that did not serve fresh clients serves nobody, as far as it can be known."""
+        if any(question.partition("/")[2] in _SLOW and sign.startswith(_LATE) for question, sign in asked.items()):
+            return False
+        if self._has_served and last.status != _TOO_MANY:
+            return True
+        own = await ask_own()
+        return own is None or is_unserved(own)
 
 
 def find_spared_risk(fallen: Iterable[str]) -> Risk | None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
-from crawler.collectors.protocol.questions.fall_watch import END, FallWatch, OpenFresh, is_harm, is_unserved
+from crawler.collectors.protocol.questions.fall_watch import END, AskOwn, FallWatch, OpenFresh, is_harm
 from crawler.collectors.protocol.questions.inquiries import Inquiry, Risk
 from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.questions.selection import QuestionSelection
@@ -25,7 +25,7 @@ _MAX_RETRIES: Final = 3  # second tries of one interview
 _RATE_LIMITED: Final = "the server asked for fewer requests"
 _TIME_OVER: Final = "the time for one server was over"
 _OFFLINE: Final = "this machine was offline"
-_REFUSED: Final = "the server refused a fresh client"
+_REFUSED: Final = "the server served no second client"
 
 
 class Interview:
@@ -53,6 +53,7 @@ class Interview:
         selection: QuestionSelection | None = None,
         watch: FallWatch | None = None,
         open_fresh: OpenFresh | None = None,
+        ask_own: AskOwn | None = None,
         spare: Risk | None = None,
         restraint: str = "",
     ) -> None:
@@ -65,6 +66,7 @@ class Interview:
         self._names = names
         self._selection = selection
         self._open_fresh = open_fresh
+        self._ask_own = ask_own or _ask_nothing
         self._spare = spare
         self._phase = transcript.mark()
         self._watch = watch
@@ -89,12 +91,14 @@ class Interview:
         """True when nothing more is asked."""
         return bool(self._stopped) or self.has_fallen
 
-    async def begin_phase(self) -> None:
+    async def begin_phase(self, risk: Risk) -> None:
         """Begin with inquiries of another risk: after a fall, those of the same risk are not in the transcript.
 
-        What was asked before must not have harmed the server, or its fall would be blamed on what is asked now.
+        What was asked before must not have harmed the server, or its fall would be blamed on what is asked now. A
+        server that serves no second client is asked everything but what is risky.
         """
-        await self.check_last()
+        if self._watch is not None and self._watch.has_suspects and not self._stopped:
+            await self._check_server(stops=risk is Risk.RISKY)
         self._phase = self._transcript.mark()
 
     async def check_last(self) -> None:
@@ -159,20 +163,23 @@ class Interview:
             if self._watch is not None:
                 self._watch.note(f"{era}/{END}", reply)
 
-    async def _check_server(self) -> None:
-        """Open the server as a fresh client; go back to the beginning of the phase after a fall."""
+    async def _check_server(self, *, stops: bool = True) -> None:
+        """Open the server as a fresh client; go back to the beginning of the phase after a fall.
+
+        `stops`: whether the interview stops when no fresh client is served, without a fall.
+        """
         if self._watch is None or self._open_fresh is None or self.is_rate_limited or self.has_fallen:
             return
-        last = await self._watch.check(self._open_fresh, is_over=self._is_time_over)
+        last = await self._watch.check(self._open_fresh, self._ask_own, is_over=self._is_time_over)
         if self._watch.falls:
             self._transcript.rewind(self._phase)
-        elif is_unserved(last):
-            self._stopped = _TIME_OVER
         elif last.result is None:
             self._hold_back(last)
             offline = last.failure is not None and last.failure.reason is Reason.COLLECTOR_OFFLINE
-            limited = last.status == TOO_MANY_REQUESTS
-            self._stopped = _RATE_LIMITED if limited else _OFFLINE if offline else _REFUSED
+            if last.status == TOO_MANY_REQUESTS or offline:
+                self._stopped = _OFFLINE if offline else _RATE_LIMITED
+            elif stops:
+                self._stopped = _TIME_OVER if self._is_time_over() else _REFUSED
 
     def _is_time_over(self) -> bool:
         return asyncio.get_running_loop().time() >= self._ends
@@ -207,6 +214,10 @@ class Interview:
             self._stopped = "questions were not answered in time"
         elif self._unreached >= _MAX_UNREACHED:
             self._stopped = "the server could not be reached any more"
+
+
+async def _ask_nothing() -> None:
+    """Where no session is open beside the questions."""
 
 
 def _is_late(reply: Reply) -> bool:

@@ -85,7 +85,7 @@ class _ScanCommand(click.Command):
     "--full/--core",
     default=True,
     help="Send all test requests (at most 110), or those of a nightly run (at most 12), besides calls of tools. "
-    "In all a server with every feature gets 107 or 17 requests over streamable HTTP, 39 or 14 over HTTP+SSE, "
+    "In all a server with every feature gets 107 or 15 requests over streamable HTTP, 39 or 14 over HTTP+SSE, "
     "50 or 16 over stdio.",
 )
 @click.option("--official-client", is_flag=True, help="Also connect with the official SDK's client (10 requests more).")

@@ -188,13 +188,53 @@ def test_a_core_probe_finds_a_fall_under_its_one_unusual_question_and_asks_it_of
     assert {call.method for call in closed.calls} == {"initialize"}
 
 
-def test_a_version_that_survived_the_unusual_question_is_not_tested_again_in_a_core_probe() -> None:
-    first, second = Falling(""), Falling("")
-    records = probed(first, depth="core")
-    assert "modern/discover" in read_falls(records).survived
-    probed(second, records, "core")
-    opened = [sum(call.method == "initialize" for call in server.calls) for server in (first, second)]
-    assert opened == [2, 1]
+def test_a_core_probe_opens_a_server_that_serves_only_once() -> None:
+    server = Falling("")
+    probed(server, depth="core")
+    assert sum(call.method == "initialize" for call in server.calls) == 1
+
+
+@dataclass
+class OneClient(Falling):
+    """A server that answers every opening with `state` while a session is open, and serves that session."""
+
+    open: bool = False
+
+    async def __call__(self, call: Call) -> None:
+        """Answer one request."""
+        if call.method == "initialize" and self.open:
+            self.calls.append(call)
+            await call.reply(self.state, self.body)
+            return
+        self.open = call.verb != "DELETE" and (self.open or call.method == "initialize")
+        await super().__call__(call)
+
+
+@pytest.mark.parametrize("depth", ["core", "full"])
+@pytest.mark.parametrize("state", [500, 503, 400])
+def test_a_server_that_serves_one_client_at_a_time_has_not_fallen(state: int, depth: str) -> None:
+    server = OneClient("", state=state)
+    records = probed(server, depth=depth)
+    assert fallen(records) == set()
+    assert server.open is False
+    if depth == "full":  # what is not risky is asked nevertheless
+        assert any(tool(call) not in {"", TOOL["name"]} for call in server.calls)
+        assert not any(call.verb == "POST" and call.message is None for call in server.calls)
+
+
+def test_a_server_that_serves_one_client_falls_when_its_session_breaks_too() -> None:
+    assert "legacy/call-nonexistent" in fallen(probed(OneClient("legacy/call-nonexistent")))
+
+
+def test_a_tool_that_keeps_a_server_busy_is_no_fall() -> None:
+    class Busy(Falling):
+        async def __call__(self, call: Call) -> None:
+            if self.fallen or tool(call) == TOOL["name"]:
+                self.fallen = True
+                await asyncio.sleep(30)
+            await super().__call__(call)
+
+    assert fallen(probed(Busy(""))) == set()
 
 
 def test_a_core_probe_makes_no_mistake_and_keeps_the_answers_of_the_full_one() -> None:
