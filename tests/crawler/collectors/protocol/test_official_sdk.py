@@ -51,6 +51,7 @@ def test_an_sdk_server_over_streamable_http_is_modern_and_dual(target: Target) -
 
 
 def test_the_official_client_sees_the_same_tools(target: Target) -> None:
+    from anyio import open_process  # noqa: F401  otherwise pytest parses it beside threads, which Python 3.11.2 may not bear
     from mcp import Client, StdioServerParameters
     from mcp.client.sse import sse_client
 
