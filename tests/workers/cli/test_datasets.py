@@ -58,7 +58,7 @@ def test_a_dataset_is_exported_signed_verified_and_compared(
     assert hallmark("key", "show", str(key)).out.strip() == word
     exported = hallmark("export", "latest", str(folder), "--key", str(key))
     assert (exported.code, exported.out) == (0, "")
-    assert f"run {night}: 2 servers" in exported.err
+    assert f"run {night}, servers written to {folder}: 2\n" in exported.err
 
     verified = hallmark("verify", str(folder), "--key", word, "--processes", "1")
     assert verified.code == 0, verified.out + verified.err

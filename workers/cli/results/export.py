@@ -108,7 +108,7 @@ def export(
                 exit_with_error("--all writes complete files: omit --rubric, --output and --comparable", ExitCode.USAGE)
             exporter = RunExporter(read_settings().store_url, read_settings().publish_processes)
             written = manifest.write_run_files(store, row.run.id, every, exporter.export)
-            print_note(f"run {row.run.id}: {written} servers in {every}")
+            print_note(f"run {row.run.id}, servers written to {every}: {written}")
             return
         for name in rubric:
             find_rubric(name)  # before anything is written
@@ -140,4 +140,4 @@ def _snapshot(run: str, folder: Path, *, comparable: bool, since: Path | None, k
                 )
         except (FolderNotEmpty, NotASnapshot, UnreadableFile) as error:
             exit_with_error(str(error), ExitCode.USAGE)
-        print_note(f"run {row.run.id}: {made.counts['servers']} servers in {folder}")
+        print_note(f"run {row.run.id}, servers written to {folder}: {made.counts['servers']}")

@@ -37,7 +37,7 @@ _TOO_MANY: Final = 503  # a server that limits its sessions may answer it too
 class FallWatch:
     """The falls of one server in one probe.
 
-    Every question that was asked since the last fresh opening is a suspect: a server may answer it and serve nobody
+    Every question that was asked since the last fresh opening is a suspect: a server may answer it and serve no client
     afterwards. A question that was followed by a successful opening before is none. `recovery` is the time in seconds
     that a server has to serve again.
     """
@@ -83,7 +83,7 @@ class FallWatch:
         return last
 
     async def _is_down(self, asked: Mapping[str, str], last: Reply, ask_own: AskOwn) -> bool:
-        """Whether a server that did not serve fresh clients serves nobody, as far as it can be known."""
+        """Whether a server that did not serve fresh clients serves no client at all, as far as it can be known."""
         if any(question.partition("/")[2] in _SLOW and sign.startswith(_LATE) for question, sign in asked.items()):
             return False
         if self._has_served and last.status != _TOO_MANY:

@@ -171,7 +171,7 @@ class PortStart:
 class PortProbe(RemoteProbe):
     """The probe of one address inside a box; what it finds is of the package, in its runtime.
 
-    A version that falls is asked there, where it harms nobody, except at its opening: its lists are worth more.
+    A version that falls is asked there, where the process has no users, except at its opening: lists are worth more.
     """
 
     is_spared: ClassVar[bool] = False

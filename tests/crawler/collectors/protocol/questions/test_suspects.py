@@ -1,4 +1,4 @@
-"""Of a server that answers a question and then serves nobody, no question that may be the cause is asked again."""
+"""Of a server that answers a question and then serves no client, no question that may be the cause is asked again."""
 
 from __future__ import annotations
 
