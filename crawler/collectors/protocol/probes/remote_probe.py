@@ -185,11 +185,11 @@ class RemoteProbe(Probe):
         await self._watch.check(*openings, is_over=lambda: loop.time() >= self._deadline)
 
     async def _ask_own(self, opened: Opened) -> Reply | None:
-        """A ping on the session that is open; None in the modern era, which has no sessions."""
+        """A ping on the open session, with as long as an opening has; None in the modern era, without sessions."""
         if opened.era is Era.MODERN:
             return None
         mark = self.transcript.mark()
-        reply = await opened.dialogue.channel.send_request("ping", {}, Era.LEGACY, seconds=self.limits.discover)
+        reply = await opened.dialogue.channel.send_request("ping", {}, Era.LEGACY)
         self.transcript.rewind(mark)
         return reply
 

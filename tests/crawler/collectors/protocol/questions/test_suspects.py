@@ -26,6 +26,8 @@ from evidence.kinds.trials import Trials
 from evidence.model import Absent, Observed, Record, Target, TargetType
 from tests.crawler.collectors.protocol.probing import (
     AGENT,
+    BRISK,
+    BRISK_PROBE,
     NOW,
     PROBE,
     WIRE,
@@ -235,6 +237,19 @@ def test_a_tool_that_keeps_a_server_busy_is_no_fall() -> None:
             await super().__call__(call)
 
     assert fallen(probed(Busy(""))) == set()
+
+
+def test_a_server_that_is_slow_in_all_it_does_has_not_fallen() -> None:
+    class Slow(Falling):
+        async def __call__(self, call: Call) -> None:
+            await asyncio.sleep((BRISK_PROBE.discover + BRISK.first_byte) / 2)
+            await super().__call__(call)
+
+    async def run() -> dict[str, Record]:
+        async with serving(Slow("")) as url:
+            return await records_of(collector(brisk=True, limits=BRISK_PROBE), remote(url))
+
+    assert fallen(asyncio.run(run())) == set()
 
 
 def test_a_core_probe_makes_no_mistake_and_keeps_the_answers_of_the_full_one() -> None:
