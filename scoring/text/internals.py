@@ -25,7 +25,8 @@ _PLACES: Final = (
     r"(?:home|Users|root|usr/(?:src|lib|local|share|bin)|opt|srv|var/(?:www|task|lib|runtime|folders|log|run)"
     r"|private/(?:var|tmp)|etc|proc/self|mnt|nix/store|snap|workspaces?|layers)"
 )
-_ALONE: Final = r"(?<![\w:/.~@%-])"
+# `Cannot GET /home/mcp` names a route.
+_ALONE: Final = r"(?<![\w:/.~@%-])(?<!\bGET )(?<!\bPOST )(?<!\bPUT )(?<!\bPATCH )(?<!\bDELETE )"
 
 _TRACE: Final = compile_on_use(
     rf"Traceback \(most recent call last\)|File \"[^\"\n]{{1,300}}\", line {_N}"
@@ -94,7 +95,10 @@ def _is_echo(path: str, ours: Iterable[str]) -> bool:
 
 
 def list_strings(value: Json) -> Iterator[str]:
-    """The first strings of a JSON value, at most 64."""
+    """The first strings of a JSON value, at most 64.
+
+    One under a key in capitals, such as a variable of the environment, is there a second time, after its key.
+    """
     waiting, left = [value], _MAX_TEXTS
     while waiting and left:
         part = waiting.pop(0)
@@ -103,5 +107,6 @@ def list_strings(value: Json) -> Iterator[str]:
             yield part
         elif isinstance(part, Mapping):
             waiting += part.values()
+            waiting += (f"{key}: {one}" for key, one in part.items() if key.isupper() and isinstance(one, str))
         elif isinstance(part, list):
             waiting += part

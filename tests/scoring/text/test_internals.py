@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.text.internals import find_internals
+from scoring.text.internals import find_internals, list_strings
 from tests.durations import cpu_below
 
 LEAKING = (
@@ -56,6 +56,8 @@ LEAKING = (
 
 HONEST = (
     "Method not found",
+    "Cannot GET /home/mcp",
+    "Use GET /workspaces/{id}/items, POST /Users/12 or DELETE /api/mcp.php",
     "Unknown tool: hallmark_unknown",
     "Parse error: Unexpected end of JSON input at position 00",
     "Expected property name or '}' in JSON at position 1 (line 1 column 2)",
@@ -148,3 +150,13 @@ def test_a_path_of_the_server_beside_one_of_the_caller_is_found() -> None:
 def test_hostile_text_is_searched_in_linear_time(piece: str) -> None:
     with cpu_below(1):
         find_internals(piece * 50_000)
+
+
+def test_an_environment_as_an_object_of_an_error_is_found() -> None:
+    error = {"code": -32603, "message": "failed", "data": {"env": {"PATH": "/usr/bin:/bin", "PWD": "/app"}}}
+    shown = {find_internals(text) for text in list_strings(error)}
+    assert "the value of the environment variable PATH" in shown
+
+
+def test_a_field_in_small_letters_is_no_variable_of_the_environment() -> None:
+    assert list(list_strings({"path": "/notes", "home": "/"})) == ["/notes", "/"]
