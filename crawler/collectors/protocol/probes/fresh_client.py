@@ -21,7 +21,7 @@ _LEAVE_SECONDS: Final = 2.0  # seconds for the end of a session that only tested
 
 
 class FreshClient:
-    """Opens one server; `seconds` bound the answer. `opened` counts the openings.
+    """Opens one server; `seconds` bound the answers of a server that opened in half of them. `opened` counts openings.
 
     The end of each session is noted in `watch`, unless `ends_sessions` is false.
     """
@@ -34,33 +34,37 @@ class FreshClient:
         self.ends_sessions = True
         self.opened = 0
 
+    def seconds_for(self, opened: Opened) -> float:
+        """The time in seconds that an answer may take: at least twice that of the first opening."""
+        return max(self._seconds, 2 * opened.seconds)
+
     async def open(self, opened: Opened, budget: QuestionBudget) -> Reply:
         """Open in the era and over the transport of `opened`, and leave; charges the budget."""
         unrecorded, is_sse = Transcript(), isinstance(opened.dialogue.channel, SseChannel)
         post = self._make_post(TargetType.SSE if is_sse else TargetType.STREAMABLE_HTTP, unrecorded)
         try:
-            return await (self._open_stream(post) if is_sse else self._open_session(post, opened))
+            return await (self._open_stream if is_sse else self._open_session)(post, opened)
         finally:
             self.opened += 1
             budget.charge_all(unrecorded.exchanges)
 
-    async def _open_stream(self, post: JsonRpcPost) -> Reply:
+    async def _open_stream(self, post: JsonRpcPost, opened: Opened) -> Reply:
         channel = SseChannel(post)
         try:
             reply = await channel.open()
             if not channel.is_open:
                 return reply
-            params = initialize_params(self._client_version)
-            return await channel.send_request("initialize", params, Era.LEGACY, seconds=self._seconds)
+            params, seconds = initialize_params(self._client_version), self.seconds_for(opened)
+            return await channel.send_request("initialize", params, Era.LEGACY, seconds=seconds)
         finally:
             await channel.close()
 
     async def _open_session(self, post: JsonRpcPost, opened: Opened) -> Reply:
-        channel = StreamableHttp(post, self._client_version)
+        channel, seconds = StreamableHttp(post, self._client_version), self.seconds_for(opened)
         if opened.era is Era.MODERN:
-            return await channel.send_request("server/discover", {}, Era.MODERN, seconds=self._seconds)
+            return await channel.send_request("server/discover", {}, Era.MODERN, seconds=seconds)
         params = initialize_params(self._client_version)
-        reply = await channel.send_request("initialize", params, Era.LEGACY, seconds=self._seconds)
+        reply = await channel.send_request("initialize", params, Era.LEGACY, seconds=seconds)
         channel.set_protocol_version(opened.version)
         if self.ends_sessions and channel.may_end_session:
             await channel.close(seconds=_LEAVE_SECONDS)

@@ -181,15 +181,15 @@ class RemoteProbe(Probe):
     async def _check_server(self, opened: Opened, fresh: FreshClient) -> None:
         """Test with a fresh client, outside the inquiries, whether the server still serves."""
         loop = asyncio.get_running_loop()
-        openings = partial(fresh.open, opened, self.budget), partial(self._ask_own, opened)
+        openings = partial(fresh.open, opened, self.budget), partial(self._ask_own, opened, fresh)
         await self._watch.check(*openings, is_over=lambda: loop.time() >= self._deadline)
 
-    async def _ask_own(self, opened: Opened) -> Reply | None:
-        """A ping on the open session, with as long as an opening has; None in the modern era, without sessions."""
+    async def _ask_own(self, opened: Opened, fresh: FreshClient) -> Reply | None:
+        """A ping on the session that is open; None in the modern era, which has no sessions."""
         if opened.era is Era.MODERN:
             return None
         mark = self.transcript.mark()
-        reply = await opened.dialogue.channel.send_request("ping", {}, Era.LEGACY)
+        reply = await opened.dialogue.channel.send_request("ping", {}, Era.LEGACY, seconds=fresh.seconds_for(opened))
         self.transcript.rewind(mark)
         return reply
 
@@ -209,7 +209,7 @@ class RemoteProbe(Probe):
             names=names,
             selection=self.options.selection,
             open_fresh=partial(fresh.open, opened[-1], budget),
-            ask_own=partial(self._ask_own, opened[-1]),
+            ask_own=partial(self._ask_own, opened[-1], fresh),
             watch=self._watch,
             spare=spare,
             restraint=self.restraint,

@@ -24,12 +24,13 @@ _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 
 class Opened(Struct, frozen=True):
-    """A server that opened; `answer` holds the result of initialize or server/discover."""
+    """A server that opened; `answer` holds the result of initialize or server/discover, which took `seconds`."""
 
     dialogue: Dialogue
     era: Era
     version: str | None
     answer: RpcAnswer
+    seconds: float
 
     @property
     def capabilities(self) -> Mapping[str, Json] | None:
@@ -61,7 +62,7 @@ async def discover(
         reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if reply.result and supports_modern_version(reply.result.value):
         dialogue.opened(Era.MODERN, MODERN_VERSION)
-        return Opened(dialogue, Era.MODERN, MODERN_VERSION, reply.result)
+        return Opened(dialogue, Era.MODERN, MODERN_VERSION, reply.result, reply.exchange.seconds)
     return OpeningRefused(reply, "server/discover")
 
 
@@ -76,7 +77,7 @@ async def initialize(dialogue: Dialogue, client_version: str, *, link: int | Non
     dialogue.channel.set_protocol_version(version if version and _VERSION.fullmatch(version) else None)
     dialogue.opened(Era.LEGACY, version)
     await dialogue.notify("notifications/initialized")
-    return Opened(dialogue, Era.LEGACY, version, reply.result)
+    return Opened(dialogue, Era.LEGACY, version, reply.result, reply.exchange.seconds)
 
 
 def note_negotiation(link: SessionLink, reply: Reply) -> bool:

@@ -20,7 +20,7 @@ from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.launcher import LaunchedServer
-from evidence.kinds import falls, trials
+from evidence.kinds import falls, listing, trials
 from evidence.kinds.falls import Falls
 from evidence.kinds.trials import Trials
 from evidence.model import Absent, Observed, Record, Target, TargetType
@@ -37,6 +37,7 @@ from tests.crawler.collectors.protocol.probing import (
     remote,
     talk,
 )
+from tests.servers.conforming import Upright
 from tests.servers.hostile import OPENING, Call, Mcp, serving
 
 SESSION: Final = "01234567-89ab-4cde-8f01-23456789abcd"
@@ -239,17 +240,19 @@ def test_a_tool_that_keeps_a_server_busy_is_no_fall() -> None:
     assert fallen(probed(Busy(""))) == set()
 
 
-def test_a_server_that_is_slow_in_all_it_does_has_not_fallen() -> None:
-    class Slow(Falling):
-        async def __call__(self, call: Call) -> None:
-            await asyncio.sleep((BRISK_PROBE.discover + BRISK.first_byte) / 2)
-            await super().__call__(call)
+@pytest.mark.parametrize("correct", [Falling(""), Upright(), Upright(modern=False), Upright(legacy=False)], ids=str)
+def test_a_server_that_is_slow_in_all_it_does_has_not_fallen(correct: Any) -> None:
+    async def slow(call: Call) -> None:
+        await asyncio.sleep((BRISK_PROBE.discover + BRISK.first_byte) / 2)
+        await correct(call)
 
     async def run() -> dict[str, Record]:
-        async with serving(Slow("")) as url:
+        async with serving(slow) as url:
             return await records_of(collector(brisk=True, limits=BRISK_PROBE), remote(url))
 
-    assert fallen(asyncio.run(run())) == set()
+    found = asyncio.run(run())
+    assert isinstance(found[listing.KIND].content, Observed)
+    assert fallen(found) == set()
 
 
 def test_a_core_probe_makes_no_mistake_and_keeps_the_answers_of_the_full_one() -> None:
