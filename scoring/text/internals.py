@@ -16,14 +16,17 @@ from evidence.derive.revealed_secrets import mask_revealed_secrets
 _MAX_SEARCHED: Final = 8_000
 _MAX_TEXTS: Final = 64
 _N: Final = r"[\d#]{1,7}"
-_SOURCE: Final = (
-    r"\.(?:py|pyc|js|mjs|cjs|jsx|ts|mts|tsx|go|rb|php|java|kt|scala|cs|rs|ex|exs|pl|lua|so|dll|exe|jar|swift)"
+_SOURCE: Final = r"\.(?:py|pyc|cjs|jsx|ts|mts|tsx|go|rb|java|kt|scala|cs|rs|ex|exs|lua|so|swift)"
+_SERVED: Final = (
+    r"(?:app|build|code|dist|server|src|workspace)/(?:[\w.@+-]{1,80}/){0,20}[\w.@+-]{1,80}\.(?:js|mjs|php|pl)"
 )
+"""Files that may also have a URL, in folders that hold programs."""
 _INSTALLED: Final = r"(?:node_modules|site-packages|dist-packages)"
-# Folders in which programs and their users live; `/data/notes` or `/app/users` may be a route of the service.
+# Folders in which programs and their users live. `/data/notes`, `/workspaces/12`, `/static/client.js` and `/Users/12`,
+# which is a route of SCIM, may be routes of the service.
 _PLACES: Final = (
-    r"(?:home|Users|root|usr/(?:src|lib|local|share|bin)|opt|srv|var/(?:www|task|lib|runtime|folders|log|run)"
-    r"|private/(?:var|tmp)|etc|proc/self|mnt|nix/store|snap|workspaces?|layers)"
+    r"(?:(?:home|Users)/[A-Za-z][\w.-]{0,60}|root|usr/(?:src|lib|local|share|bin)|opt|srv"
+    r"|var/(?:www|task|lib|runtime|folders|log|run)|private/(?:var|tmp)|etc|proc/self|mnt|nix/store|snap|layers)"
 )
 # `Cannot GET /home/mcp` names a route.
 _ALONE: Final = r"(?<![\w:/.~@%-])(?<!\bGET )(?<!\bPOST )(?<!\bPUT )(?<!\bPATCH )(?<!\bDELETE )"
@@ -36,11 +39,11 @@ _TRACE: Final = compile_on_use(
     rf"|\bat [\w$.<>/]{{1,200}}\([\w$]{{1,80}}\.(?:java|kt|scala|groovy):{_N}\)"
     rf"|\bat [\w.<>`]{{3,200}}\([^()\n]{{0,200}}\) in [^\n]{{1,300}}:line {_N}"
     rf"|goroutine {_N} \[\w|panic: runtime error|\bpanicked at [^\s:]{{1,200}}\.rs:{_N}"
-    rf"|{_SOURCE}:{_N}:in [`']|Stack trace:\s*(?:\n|\\n)?\s*#{_N} |\bin /[^\s]{{1,300}}\.php(?: on line |:){_N}",
+    rf"|\.rb:{_N}:in [`']|Stack trace:\s*(?:\n|\\n)?\s*#{_N} |\bin /[^\s]{{1,300}}\.php(?: on line |:){_N}",
     re.IGNORECASE,
 )
 _PATH: Final = compile_on_use(
-    rf"(?P<path>{_ALONE}(?:file://)?/(?:{_PLACES}/[^\s\"'`<>|,;()]{{1,300}}"
+    rf"(?P<path>{_ALONE}(?:file://)?/(?:{_PLACES}/[^\s\"'`<>|,;()]{{1,300}}|{_SERVED}\b"
     rf"|(?:[\w.@+-]{{1,80}}/){{1,20}}(?:{_INSTALLED}/[^\s\"'`<>|,;()]{{1,300}}|[\w.@+-]{{1,80}}{_SOURCE}\b))"
     rf"|(?<![\w:/])[A-Za-z]:\\{{1,2}}(?:Users|Windows|Program Files|inetpub|src|app|dev|projects?)\\{{1,2}}"
     rf"[^\s\"'`<>|,;]{{1,300}})"
