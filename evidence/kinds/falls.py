@@ -68,6 +68,13 @@ class Falls(Struct, frozen=True, kw_only=True):
             falls=tuple(_fall(each) for each in objects_in(members.get("falls"))),
         )
 
+    def describe(self) -> str:
+        """The questions that may be the cause and the last sign; empty without a fall."""
+        if not self.falls:
+            return ""
+        questions, signs = " or ".join(fall.question for fall in self.falls), self.falls[-1].signs
+        return f"after {questions} no fresh client was served: {signs[-1] if signs else 'no answer'}"
+
     def to_json(self) -> dict[str, Json]:
         name, version = self.server
         return {

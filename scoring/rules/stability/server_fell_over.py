@@ -40,7 +40,4 @@ def server_fell_over(survival: Survival) -> Iterator[Answer]:
     if not found.falls and not found.survived:
         raise Inapplicable("no question that may disturb the server was asked")
     if found.falls:
-        first, signs = found.falls[0], found.falls[-1].signs
-        questions = " or ".join(fall.question for fall in found.falls)
-        last = signs[-1] if signs else "no answer"
-        yield Scope(at=f"{falls.KIND}/{first.question}"), f"after {questions} no fresh client was served: {last}"
+        yield Scope(at=f"{falls.KIND}/{found.falls[0].question}"), found.describe()

@@ -31,7 +31,7 @@ from workers.cli.display.verdict_parts import (
     list_unmeasured,
     list_verdict_lines,
 )
-from workers.cli.display.verdicts import list_cap_lines
+from workers.cli.display.verdicts import list_harm_lines
 from workers.stages.collecting_time import was_stopped
 from workers.stages.routing import is_remote
 
@@ -65,7 +65,7 @@ def render_summary(
     main, *others = cards
     shown = remedies if findings is None else remedies[:_FIXES_BESIDE_FINDINGS]
     blocks: list[Iterable[RenderableType]] = [
-        list_cap_lines(cards),
+        list_harm_lines(cards, dossier),
         _identity(dossier),
         _absence(dossier),
         list_verdict_lines(main),

@@ -17,7 +17,7 @@ from workers.cli.display.console import clean_text, format_moment, make_fact_tab
 from workers.cli.display.observations import show_observed, show_project
 from workers.cli.display.private_evidence import show_findings, show_private
 from workers.cli.display.receipts import render_receipt
-from workers.cli.display.verdicts import list_cap_lines
+from workers.cli.display.verdicts import list_harm_lines
 
 
 def show_server(
@@ -30,8 +30,8 @@ def show_server(
 ) -> None:
     """Print everything that explains the scores, including private findings and evidence; caps come first."""
     server = dossier.server
-    for cap in list_cap_lines(cards):
-        print_data(cap)
+    for harm in list_harm_lines(cards, dossier):
+        print_data(harm)
     print_data(clean_text(server.name or server.ref, "bold"))
     registries = ", ".join(server.seen_in) or "none"
     as_of = format_moment(dossier.as_of)

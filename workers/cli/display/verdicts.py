@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from rich.text import Text
 
+from evidence.kinds import falls
+from evidence.model import Dossier
 from publish.text.numbers import format_number, format_signed, json_number
 from publish.views.headlines import find_turn
 from publish.views.server_summary import has_thin_evidence
@@ -58,6 +60,16 @@ def list_cap_lines(cards: Sequence[Scorecard]) -> Iterator[Text]:
     """One line for each cap of the scorecards that are shown, for the top of a page."""
     for why in dict.fromkeys(cap for card in cards for cap in read_verdict(card).caps):
         yield clean_text(why[:1].upper() + why[1:], "bold red", limit=1000)
+
+
+def list_harm_lines(cards: Sequence[Scorecard], dossier: Dossier) -> Iterator[Text]:
+    """The lines of caps, and that the server fell where none says so: a scorecard without a score has no cap."""
+    shown = list(list_cap_lines(cards))
+    yield from shown
+    found = dossier.parsed(falls.KIND, falls.Falls.parse)
+    why = found.describe() if found is not None else ""
+    if why and not any(why in line.plain for line in shown):
+        yield clean_text(f"The server fell: {why}", "bold red", limit=1000)
 
 
 def make_verdict_object(card: Scorecard) -> dict[str, Any]:

@@ -293,6 +293,20 @@ def test_a_saved_fall_is_judged_again_alike_and_without_its_question(hallmark: H
     assert hallmark("scan", "--from", str(saved)).code == 0
 
 
+def test_a_fall_stands_first_also_where_there_is_no_score(hallmark: Hallmark, tmp_path: Path) -> None:
+    dark = samples.absent_dossier(Reason.TIMEOUT)
+    (tmp_path / "dark.json").write_bytes(encode_dossier(dark))
+    assert "fell" not in hallmark("scan", "--from", str(tmp_path / "dark.json")).out
+    records = {**dark.records, "falls": replace(fallen().records["falls"], server=dark.server.id)}
+    (tmp_path / "fallen.json").write_bytes(encode_dossier(replace(dark, records=records)))
+    for view in ([], ["--rubric", "adaptive"]):
+        printed = hallmark("scan", "--from", str(tmp_path / "fallen.json"), *view).out
+        assert printed.startswith("The server fell: after ")
+        assert "no fresh client was served: HTTP 500" in printed
+    (tmp_path / "scored.json").write_bytes(encode_dossier(fallen()))
+    assert hallmark("scan", "--from", str(tmp_path / "scored.json")).out.count("no fresh client was served") == 1
+
+
 def test_a_server_without_a_score_shows_its_range_and_no_number(hallmark: Hallmark, tmp_path: Path) -> None:
     (tmp_path / "dark.json").write_bytes(encode_dossier(samples.absent_dossier(Reason.UNREACHABLE)))
     words = ["scan", "--from", str(tmp_path / "dark.json"), "--rubric", "adaptive"]
