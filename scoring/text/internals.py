@@ -18,7 +18,8 @@ _MAX_TEXTS: Final = 64
 _N: Final = r"[\d#]{1,7}"
 _SOURCE: Final = r"\.(?:py|pyc|cjs|jsx|ts|mts|tsx|go|rb|java|kt|scala|cs|rs|ex|exs|lua|so|swift)"
 _SERVED: Final = (
-    r"(?:app|build|code|dist|server|src|workspace)/(?:[\w.@+-]{1,80}/){0,20}[\w.@+-]{1,80}\.(?:js|mjs|php|pl)"
+    r"(?:app|build|code|dist|function|project|repo|server|src|workspaces?)/(?:[\w.@+-]{1,80}/){0,20}[\w.@+-]{1,80}"
+    r"\.(?:js|mjs|php|pl|dll|exe|jar)"
 )
 """Files that may also have a URL, in folders that hold programs."""
 _INSTALLED: Final = r"(?:node_modules|site-packages|dist-packages)"
@@ -39,7 +40,7 @@ _TRACE: Final = compile_on_use(
     rf"|\bat [\w$.<>/]{{1,200}}\([\w$]{{1,80}}\.(?:java|kt|scala|groovy):{_N}\)"
     rf"|\bat [\w.<>`]{{3,200}}\([^()\n]{{0,200}}\) in [^\n]{{1,300}}:line {_N}"
     rf"|goroutine {_N} \[\w|panic: runtime error|\bpanicked at [^\s:]{{1,200}}\.rs:{_N}"
-    rf"|\.rb:{_N}:in [`']|Stack trace:\s*(?:\n|\\n)?\s*#{_N} |\bin /[^\s]{{1,300}}\.php(?: on line |:){_N}",
+    rf"|{_SOURCE}:{_N}:in [`']|Stack trace:\s*(?:\n|\\n)?\s*#{_N} |\bin /[^\s]{{1,300}}\.php(?: on line |:){_N}",
     re.IGNORECASE,
 )
 _PATH: Final = compile_on_use(
@@ -97,10 +98,10 @@ def _is_echo(path: str, ours: Iterable[str]) -> bool:
     return any(path in one or (one.startswith("/") and len(one) > 1 and path.startswith(one)) for one in ours)
 
 
-def list_strings(value: Json) -> Iterator[str]:
+def list_strings(value: Json, *, named: bool = False) -> Iterator[str]:
     """The first strings of a JSON value, at most 64.
 
-    One under a key in capitals, such as a variable of the environment, is there a second time, after its key.
+    With `named`, one under a key in capitals, such as a variable of the environment, comes after its key.
     """
     waiting, left = [value], _MAX_TEXTS
     while waiting and left:
@@ -109,7 +110,9 @@ def list_strings(value: Json) -> Iterator[str]:
         if isinstance(part, str):
             yield part
         elif isinstance(part, Mapping):
-            waiting += part.values()
-            waiting += (f"{key}: {one}" for key, one in part.items() if key.isupper() and isinstance(one, str))
+            waiting += (
+                f"{key}: {one}" if named and key.isupper() and isinstance(one, str) else one
+                for key, one in part.items()
+            )
         elif isinstance(part, list):
             waiting += part

@@ -109,9 +109,11 @@ def _list_revealed(exchange: Exchange) -> Iterator[str]:
 
 def _list_error_texts(exchange: Exchange) -> Iterator[str]:
     if exchange.error is not None:
-        yield from list_strings(exchange.error)
+        yield from list_strings(exchange.error, named=True)
     if exchange.fields.get("isError") is True:
-        yield from list_strings(exchange.fields.get("content"))
+        yield from list_strings(exchange.fields.get("content"), named=True)
     if exchange.status is not None and exchange.status >= 400:
         yield from (one.text for one in exchange.received if one.text)
-        yield from (text for one in exchange.received if not one.is_answer for text in list_strings(one.message))
+        yield from (
+            text for one in exchange.received if not one.is_answer for text in list_strings(one.message, named=True)
+        )

@@ -34,6 +34,8 @@ LEAKING = (
     "Cannot find package 'x' imported from /app/index.mjs",
     "Error loading /home/ann/.env",
     "failed to open stream in /workspace/public/mcp.php",
+    "Could not load file or assembly '/app/Server.dll'",
+    "no main manifest attribute, in /app/lib/server.jar",
     "ImportError in /usr/local/lib/python3.12/site-packages/mcp/server.py",
     "no such table: notes (/var/task/notes.db)",
     "Could not read C:\\Users\\ann\\AppData\\notes.json",
@@ -158,10 +160,13 @@ def test_hostile_text_is_searched_in_linear_time(piece: str) -> None:
 
 
 def test_an_environment_as_an_object_of_an_error_is_found() -> None:
-    error = {"code": -32603, "message": "failed", "data": {"env": {"PATH": "/usr/bin:/bin", "PWD": "/app"}}}
-    shown = {find_internals(text) for text in list_strings(error)}
-    assert "the value of the environment variable PATH" in shown
+    variables = {**{f"NOTES_{number}": "on" for number in range(50)}, "PATH": "/usr/bin:/bin"}
+    error = {"code": -32603, "message": "failed", "data": {"env": variables}}
+    assert "the value of the environment variable PATH" in {
+        find_internals(one) for one in list_strings(error, named=True)
+    }
+    assert list(list_strings({"PATH": "/data"})) == ["/data"]
 
 
 def test_a_field_in_small_letters_is_no_variable_of_the_environment() -> None:
-    assert list(list_strings({"path": "/notes", "home": "/"})) == ["/notes", "/"]
+    assert list(list_strings({"path": "/notes", "home": "/"}, named=True)) == ["/notes", "/"]

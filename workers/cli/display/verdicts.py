@@ -67,9 +67,11 @@ def list_harm_lines(cards: Sequence[Scorecard], dossier: Dossier) -> Iterator[Te
     shown = list(list_cap_lines(cards))
     yield from shown
     found = dossier.parsed(falls.KIND, falls.Falls.parse)
-    why = found.describe() if found is not None else ""
-    if why and not any(why in line.plain for line in shown):
-        yield clean_text(f"The server fell: {why}", "bold red", limit=1000)
+    if found is None or not found.falls:
+        return
+    why = clean_text(found.describe(), "bold red", limit=1000)
+    if not any(why.plain in line.plain for line in shown):
+        yield Text("The server fell: ", "bold red").append_text(why)
 
 
 def make_verdict_object(card: Scorecard) -> dict[str, Any]:

@@ -240,7 +240,11 @@ def test_a_tool_that_keeps_a_server_busy_is_no_fall() -> None:
     assert fallen(probed(Busy(""))) == set()
 
 
-@pytest.mark.parametrize("correct", [Falling(""), Upright(), Upright(modern=False), Upright(legacy=False)], ids=str)
+@pytest.mark.parametrize(
+    "correct",
+    [Falling(""), Upright(), Upright(modern=False), Upright(legacy=False)],
+    ids=["one session", "both eras", "legacy era", "modern era"],
+)
 def test_a_server_that_is_slow_in_all_it_does_has_not_fallen(correct: Any) -> None:
     async def slow(call: Call) -> None:
         await asyncio.sleep((BRISK_PROBE.discover + BRISK.first_byte) / 2)
