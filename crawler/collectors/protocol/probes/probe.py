@@ -232,10 +232,12 @@ class Probe:
         if isinstance(channel := opened.dialogue.channel, StreamableHttp):
             channel.mirror = find_mirrored_parameters(tools)
 
+        transcript = self.transcript  # `ask` is kept here: a reference to the probe would be a cycle for the collector
+
         async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
-            since = len(self.transcript.exchanges)
+            since = len(transcript.exchanges)
             reply = await opened.dialogue.turn_page(method, params, opened.era, seconds=seconds)
-            self.transcript.forget(since)
+            transcript.forget(since)
             return reply
 
         from crawler.collectors.protocol.trials.tool_trials import ToolTrials  # noqa: PLC0415  only for calls
