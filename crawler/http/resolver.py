@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from crawler.http.failures import Unreachable
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     import aiodns
 
 
-_ORIGINS: Final = 4096
+_ORIGINS: Final = 4096  # or hosts, that are remembered
+_FRESH: Final = 30.0  # seconds: a host with many servers would be looked up for each of them
 
 
 class Resolver(Protocol):
@@ -84,6 +86,30 @@ class AcceptingAddresses:
         self._origins[origin] = address
         if len(self._origins) > _ORIGINS:
             self._origins.popitem(last=False)
+
+
+class RecentAnswers:
+    """A resolver that keeps the answers of another one for 30 s. `clock` is a monotonic one in seconds."""
+
+    def __init__(self, resolver: Resolver, clock: Callable[[], float] = time.monotonic) -> None:
+        self._resolver = resolver
+        self._clock = clock
+        self._answers: OrderedDict[str, tuple[float, Sequence[str]]] = OrderedDict()
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        known = self._answers.get(host)
+        if known is not None and self._clock() - known[0] < _FRESH:
+            return known[1]
+        found = await self._resolver.resolve(host)
+        self._answers[host] = self._clock(), found
+        self._answers.move_to_end(host)
+        if len(self._answers) > _ORIGINS:
+            self._answers.popitem(last=False)
+        return found
+
+    def forget(self, host: str) -> None:
+        """Have a host looked up again: no address of it accepted a connection."""
+        self._answers.pop(host, None)
 
 
 async def resolve_host(host: str, resolver: Resolver) -> Sequence[str]:

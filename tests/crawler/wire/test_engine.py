@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -11,9 +12,10 @@ from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Connection, Limits
 from crawler.http.engine import FetchedResponse, HttpEngine, Request
 from crawler.http.failures import BlockedAddress, BudgetSpent, InvalidTarget, TimedOut, Unreachable, WireFailure
-from crawler.http.resolver import AcceptingAddresses, DnsResolver, SystemResolver
+from crawler.http.resolver import AcceptingAddresses, DnsResolver, RecentAnswers, SystemResolver
 from crawler.http.url import Origin, parse_url
 from tests.servers.hostile import Behaviour, Call, serving
+from tests.stepping_clock import SteppingClock
 
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
 
@@ -112,6 +114,53 @@ def test_a_name_is_resolved_once_per_connection() -> None:
 
     asyncio.run(run())
     assert names.asked == ["fixture.example"]
+
+
+def test_a_host_with_several_servers_is_looked_up_once() -> None:
+    names = Names(["127.0.0.1"], ["169.254.169.254"])
+
+    async def run() -> None:
+        client = engine(names)
+        async with serving(echo) as url:
+            for path in ("one", "two"):
+                async with client.open_session() as visit:
+                    await visit.fetch(Request("GET", parse_url(f"{url.replace('127.0.0.1', 'shared.example')}/{path}")))
+
+    asyncio.run(run())
+    assert names.asked == ["shared.example"]
+
+
+def test_a_name_whose_addresses_accept_no_connection_is_looked_up_again_and_vetted() -> None:
+    names = Names(["127.0.0.1"], ["169.254.169.254"])
+    client = engine(names)
+
+    assert isinstance(failure("http://moved.example:1/", client), Unreachable)
+    assert isinstance(failure("http://moved.example:1/", client), BlockedAddress)
+    assert names.asked == ["moved.example"] * 2
+
+
+def test_a_name_is_looked_up_again_after_half_a_minute_and_few_answers_are_kept() -> None:
+    clock, names = SteppingClock(datetime(2026, 11, 21, tzinfo=UTC)), Names(["192.0.2.1"], ["192.0.2.2"])
+    recent = RecentAnswers(names, clock.monotonic)
+
+    def look_up(host: str) -> Sequence[str]:
+        return asyncio.run(recent.resolve(host))
+
+    assert look_up("host.example") == ["192.0.2.1"]
+    clock.step(timedelta(seconds=29.9))
+    assert look_up("host.example") == ["192.0.2.1"]
+    clock.step(timedelta(seconds=0.2))
+    assert look_up("host.example") == ["192.0.2.2"]
+
+    async def look_up_many() -> None:
+        for number in range(5000):
+            await recent.resolve(f"host{number}.example")
+
+    asyncio.run(look_up_many())
+    names.asked.clear()
+    look_up("host0.example")
+    look_up("host4999.example")
+    assert names.asked == ["host0.example"]
 
 
 def test_the_address_that_accepted_a_connection_is_the_first_to_be_tried_from_then_on(
