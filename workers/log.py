@@ -15,18 +15,20 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TextIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
-import structlog
-from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars
-from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
-
+from crawler.event_log import configure_with_first_event, get_event_log
 from workers.lossy_stderr import tolerate_full_stderr
 from workers.settings.secret import HIDDEN, Secret
 
-Log: TypeAlias = FilteringBoundLogger
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
+
+Log: TypeAlias = "FilteringBoundLogger"
 
 LIBRARY_EVENT = "library_logged"
 """The event of what a library logs, with its `logger` and `message`."""
@@ -47,31 +49,44 @@ def configure_logging(level: str, form: Literal["auto", "json", "console"]) -> N
     """
     tolerate_full_stderr()
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
-    rendering = [_Folding(_rendering(console=console))]
+
+    @cache
+    def build_processors() -> Sequence[Processor]:
+        return [*_common(), _Folding(_rendering(console=console))]
+
+    def configure() -> None:
+        import structlog  # noqa: PLC0415  see crawler/event_log.py
+
+        structlog.configure(
+            processors=build_processors(),
+            wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+            logger_factory=lambda *_: structlog.WriteLogger(sys.stderr),  # the stderr of now: it may be replaced
+            cache_logger_on_first_use=False,
+        )
+
     handler = _FoldedHandler(sys.stderr)
-    handler.setFormatter(_LibraryLines([*_common(), *rendering]))
+    handler.setFormatter(_LibraryLines(build_processors))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.captureWarnings(capture=True)
-    structlog.configure(
-        processors=[*_common(), *rendering],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=lambda *_: structlog.WriteLogger(sys.stderr),  # the stderr of now: it may be replaced
-        cache_logger_on_first_use=False,
-    )
+    configure_with_first_event(configure)
 
 
 def get_log(**bound: object) -> Log:
     """A logger with values bound to every event, such as `run` and `server`."""
-    return cast("Log", structlog.get_logger().bind(**bound))
+    return get_event_log(**bound)
 
 
 def bind_log_context(**values: str) -> AbstractContextManager[None]:
     """Bind `run`, `stage` and `server` to all events inside, also to those of what is started there."""
+    from structlog.contextvars import bound_contextvars  # noqa: PLC0415  see crawler/event_log.py
+
     return bound_contextvars(**values)
 
 
 def replace_log_context(**values: str) -> None:
     """Bind these values, and nothing that was bound before, to all events from now on."""
+    from structlog.contextvars import bind_contextvars, clear_contextvars  # noqa: PLC0415  see crawler/event_log.py
+
     clear_contextvars()
     bind_contextvars(**values)
 
@@ -90,14 +105,14 @@ def hide_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 class _LibraryLines(logging.Formatter):
     """Renders log records of libraries like our own events."""
 
-    def __init__(self, processors: list[Processor]) -> None:
+    def __init__(self, build_processors: Callable[[], Sequence[Processor]]) -> None:
         super().__init__()
-        self._processors = processors
+        self._build_processors = build_processors
 
     def format(self, record: logging.LogRecord) -> str:
         """One line: an exception as its type and frames, or the message on one line without credentials in URLs."""
         event: Any = {"event": LIBRARY_EVENT, "logger": record.name, **_describe(record)}
-        for processor in self._processors:
+        for processor in self._build_processors():
             event = processor(None, record.levelname.lower(), event)
         return str(event)
 
@@ -106,6 +121,8 @@ class _FoldedHandler(logging.StreamHandler[TextIO]):
     """Writes the lines that are not folded."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        import structlog  # noqa: PLC0415  see crawler/event_log.py
+
         with suppress(structlog.DropEvent):
             super().emit(record)
 
@@ -134,7 +151,9 @@ class _Folding:
             self._seen[key] = (since, count + 1, dict(event))
         lines = [*repeated, *([dict(event)] if count < 0 else [])]
         if not lines:
-            raise structlog.DropEvent
+            from structlog import DropEvent  # noqa: PLC0415  see crawler/event_log.py
+
+            raise DropEvent
         return "\n".join(str(self._render(logger, method, line)) for line in lines)
 
     def _take_repeated(self, now: float) -> list[EventDict]:
@@ -168,6 +187,8 @@ def _is_secret(key: str, value: Any) -> bool:
 
 
 def _common() -> list[Processor]:
+    import structlog  # noqa: PLC0415  see crawler/event_log.py
+
     return [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -177,6 +198,8 @@ def _common() -> list[Processor]:
 
 
 def _rendering(*, console: bool) -> Processor:
+    import structlog  # noqa: PLC0415  see crawler/event_log.py
+
     if console:
         return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     return structlog.processors.JSONRenderer(default=str)

@@ -12,7 +12,6 @@ from contextvars import Context, ContextVar
 from typing import Final
 
 from msgspec import Struct
-from structlog.contextvars import bind_contextvars, get_contextvars
 
 
 class TimeLimit(Struct):
@@ -61,6 +60,8 @@ def pause_deadline() -> Iterator[None]:
 
 def isolate_shared_work() -> Context:
     """A context for work that several servers wait for: without a time limit, and logged without a server."""
+    from structlog.contextvars import bind_contextvars, get_contextvars  # noqa: PLC0415  see crawler/event_log.py
+
     context = Context()
     context.run(bind_contextvars, **{name: value for name, value in get_contextvars().items() if name != "server"})
     return context

@@ -77,7 +77,7 @@ def test_repetitions_become_one_line_with_their_number(
 def test_repetitions_of_libraries_are_folded_too(capsys: pytest.CaptureFixture[str]) -> None:
     folding = log._Folding(structlog.processors.JSONRenderer())
     handler = log._FoldedHandler(sys.stderr)
-    handler.setFormatter(log._LibraryLines([folding]))
+    handler.setFormatter(log._LibraryLines(lambda: [folding]))
     for message in ("lost", "lost", "found"):
         handler.handle(logging.LogRecord("kombu", logging.ERROR, __file__, 1, message, (), None))
     assert [json.loads(line)["message"] for line in capsys.readouterr().err.splitlines()] == ["lost", "found"]
@@ -85,7 +85,7 @@ def test_repetitions_of_libraries_are_folded_too(capsys: pytest.CaptureFixture[s
 
 def test_a_malformed_record_of_a_library_is_reported_and_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     handler = log._FoldedHandler(sys.stderr)
-    handler.setFormatter(log._LibraryLines([log._Folding(structlog.processors.JSONRenderer())]))
+    handler.setFormatter(log._LibraryLines(lambda: [log._Folding(structlog.processors.JSONRenderer())]))
     handler.handle(logging.LogRecord("kombu", logging.ERROR, __file__, 1, "lost %d of %d", ("one",), None))
     assert "Logging error" in capsys.readouterr().err
 

@@ -17,7 +17,6 @@ from evidence.garbage import return_freed_memory
 from evidence.model import Absent, Dossier, Reason, Target
 from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
-from workers import log
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_note
 from workers.cli.extras import PACKAGES, require_extra
 from workers.cli.measure.opt_out_check import refuse_opted_out
@@ -36,6 +35,7 @@ from workers.cli.measure.scan_target import (
 from workers.cli.measure.scan_time import is_spent, limit_probe, limit_time
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
+from workers.log import Log, get_log
 from workers.settings.environment import Settings, read_user_environment
 from workers.stages.collect_inputs import CollectInput
 from workers.stages.collecting_time import TimeLeft
@@ -133,7 +133,7 @@ def collect_dossier(
             launcher=_choose_launcher(subject, no_sandbox=no_sandbox),
             project=subject.project,
         )
-        dossier = run_coroutine(_collect(network, _Collecting(limited, clock, log.get_log()), subject, left, progress))
+        dossier = run_coroutine(_collect(network, _Collecting(limited, clock), subject, left, progress))
     if is_spent(left):
         print_note(
             f"the scan used its {left.given:g} s: what was not asked by then is not collected. "
@@ -220,7 +220,10 @@ class _Collecting(Struct, frozen=True):
 
     settings: Settings
     clock: Clock
-    log: log.Log
+
+    @property
+    def log(self) -> Log:
+        return get_log()
 
 
 async def _collect(

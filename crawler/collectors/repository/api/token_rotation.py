@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-import structlog
 from msgspec import Struct
 
 from crawler.collectors.repository.api.responses import ApiResponse, OutOfQuota
@@ -22,6 +21,7 @@ from crawler.collectors.repository.api.token_budgets import (
     Resource,
     TokenBudgets,
 )
+from crawler.event_log import get_event_log
 from crawler.http.deadlines import pause_deadline
 from crawler.http.rate_limiting import parse_retry_after
 
@@ -37,8 +37,6 @@ UNLIMITED_REQUESTS: Final = 1_000_000_000
 
 _UNLIMITED_SECONDS: Final = 60.0
 _ANONYMOUS: Final = "anonymous"
-
-_log = structlog.get_logger()
 
 
 @dataclass(slots=True, eq=False)
@@ -139,7 +137,7 @@ class TokenRotation:
         if answer.status == 401 and token.value is not None:
             if token in self._tokens:
                 self._tokens.remove(token)
-                _log.error("github_token_refused", position=token.position, left=len(self._tokens))
+                get_event_log().error("github_token_refused", position=token.position, left=len(self._tokens))
             return True
         if answer.limited:
             return True
@@ -181,7 +179,7 @@ class TokenRotation:
         else:
             rest = min(_UNTIMED_REST * 2**token.rested, _LONGEST_REST)
             token.rested = min(token.rested + 1, 8)
-        _log.info("github_limit_met", position=token.position, resource=resource, seconds=round(rest))
+        get_event_log().info("github_limit_met", position=token.position, resource=resource, seconds=round(rest))
         return rest
 
     def _github_now(self, answer: ApiResponse) -> float:
