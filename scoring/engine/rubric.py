@@ -45,13 +45,15 @@ class Check(Struct, frozen=True, kw_only=True):
 
     `otherwise` replaces this check when it has nothing to check, and then has the same weight; its evidence is not
     complete, so floor and ceiling treat the check as unmeasured. A `supplementary` check does not measure a component
-    alone: when only supplementary checks were measured, the component is not measured.
+    alone: when only supplementary checks were measured, the component is not measured. A check that `rejudges` looks
+    at what other checks of its component judge too, so that it adds no observation to theirs.
     """
 
     criteria: tuple[Criterion, ...]
     weight: Decimal = Decimal(1)
     otherwise: Check | None = None
     supplementary: bool = False
+    rejudges: bool = False
 
     @property
     def all_criteria(self) -> tuple[Criterion, ...]:

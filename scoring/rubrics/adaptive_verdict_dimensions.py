@@ -60,7 +60,7 @@ DIMENSIONS: Final = (
                     build_check("trial-output-breaks-schema", weight=2),
                     build_check("trial-invalid-type-accepted"),
                     build_check("trial-missing-required-accepted"),
-                    build_check("trial-error-unexplained"),
+                    replace(build_check("trial-error-unexplained"), rejudges=True),
                     build_check("trial-error-shows-internals", weight=0, supplementary=True),
                     build_check("error-shows-internals", weight=0, supplementary=True),
                     weight=5,

@@ -97,7 +97,7 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
     lines = tuple(
         line for loss, cost in zip(losses, costs, strict=True) for line in _build_lines(loss, cost, cites, evidence)
     )
-    observations = sum(loss.observations for loss in losses if loss.weight)
+    observations = _count_observations([loss for loss in losses if loss.weight])
     trust = Decimal(observations) / (observations + component.half)
     return ComponentScore(
         name=component.name,
@@ -109,6 +109,12 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
         floor=_normalize(low * trust),
         ceiling=_normalize(weighting.FULL_POINTS - (weighting.FULL_POINTS - high) * trust),
     )
+
+
+def _count_observations(losses: Sequence[_Loss]) -> int:
+    """Each thing once: an answer with an error guarantees no more than one without."""
+    apart = sum(loss.observations for loss in losses if not loss.result.check.rejudges)
+    return max(apart, *(loss.observations for loss in losses if loss.result.check.rejudges), 0)
 
 
 def _has_subject(criterion: Criterion, missing: NotMeasured) -> bool:

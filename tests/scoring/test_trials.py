@@ -15,6 +15,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore
 from scoring.rubrics.adaptive import ADAPTIVE_1
+from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from tests.dossiers import AS_OF
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 
@@ -102,3 +103,38 @@ def test_no_call_at_all_is_nothing_to_check_and_not_a_zero() -> None:
 def test_a_partial_card_says_that_no_tool_was_called_and_why() -> None:
     card = ADAPTIVE_1.score(assess_dossier(with_trials(Absent(Reason.WRITE_ONLY, "why")), [ADAPTIVE_1]))
     assert any("none of its tools was called (write_only)" in caveat for caveat in card.caveats)
+
+
+@pytest.mark.parametrize("outcome", ["tool_error", "protocol_error"])
+@pytest.mark.parametrize(
+    "mistakes",
+    [
+        [],
+        [row("tool_error", "invalid_type", text="id: a string is expected")],
+        [row("tool_error", kind, text="id: a string is expected") for kind in ("invalid_type", "missing_required")],
+    ],
+)
+def test_a_tool_that_answers_with_an_error_is_worth_no_more_than_one_that_works(
+    outcome: str, mistakes: list[dict[str, Any]]
+) -> None:
+    text = "No note is called example."
+    failing = [row(outcome, tool=f"get-{number}", code=-32602, text=text) for number in range(3)]
+    working = [row(tool=f"get-{number}") for number in range(3)]
+
+    def floor(*rows: dict[str, Any]) -> Decimal | None:
+        card = ADAPTIVE_2.score(assess_dossier(with_trials(tried(*rows, *mistakes)), [ADAPTIVE_2]))
+        [found] = [part.floor for one in card.dimensions for part in one.components if part.name == "error_handling"]
+        return found
+
+    with_errors, without = floor(*failing), floor(*working)
+    assert with_errors is not None
+    assert without is not None
+    assert with_errors <= without
+
+
+def test_errors_that_say_nothing_else_still_are_observations() -> None:
+    """A protocol error may be about our values, so no other check judges it; what it says is judged."""
+    one = tried(row("protocol_error", code=-32602, text="No note is called example."))
+    card = ADAPTIVE_2.score(assess_dossier(with_trials(one), [ADAPTIVE_2]))
+    [found] = [part for each in card.dimensions for part in each.components if part.name == "error_handling"]
+    assert found.checked == 1
