@@ -18,6 +18,7 @@ from evidence.kinds.listing import CONTAINING, Listing
 from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Record
 from publish.private_answers import remove_private_answers
+from publish.remarks import REMARK, is_remark, name_suspect_place
 from publish.views.server_summary import finding_lines, receipt_lines
 from scoring import receipt
 from scoring.engine import catalogue
@@ -59,7 +60,6 @@ SET_ASIDE: Final = "reviewed and not published; it counts until the rule is corr
 
 _TEXT_RULES: Final = "text-"
 """The ids of the rules that judge texts of a listing begin so."""
-
 
 Spot: TypeAlias = tuple[str, str, str]
 """A line of a receipt with a rule: the rule, the place and the message."""
@@ -189,7 +189,7 @@ def find_suspect_places(card: Scorecard) -> Iterator[str]:
         if _is_cap(line) and _is_private(card, line):
             yield ""
         elif (line.rule or "").startswith(_TEXT_RULES):
-            yield line.at
+            yield name_suspect_place(line)
 
 
 def find_private_lines(card: Scorecard) -> Iterator[Line]:
@@ -271,12 +271,13 @@ def _replacement_reason(card: Scorecard, line: Line, reviewed: ReviewedFindings)
         return "" if _names_any(line, reviewed.disclosed) else _why_cap(line, reviewed)
     if line.rule in private_rule_ids():
         spot = line.rule, line.at, line.why
-        return "" if spot in reviewed.disclosed else SET_ASIDE if spot in reviewed.dismissed else NOT_DISCLOSED
+        hidden = REMARK if is_remark(line) else NOT_DISCLOSED
+        return "" if spot in reviewed.disclosed else SET_ASIDE if spot in reviewed.dismissed else hidden
     about = [one for one in receipt_lines(card) if one.cites == line.cites and one.rule in private_rule_ids()]
     if line.rule or _FOLDED.fullmatch(line.why) or not about:
         return NOT_DISCLOSED
     reasons = {_replacement_reason(card, one, reviewed) for one in about}
-    return next((why for why in (NOT_DISCLOSED, SET_ASIDE) if why in reasons), "")
+    return next((why for why in (NOT_DISCLOSED, SET_ASIDE, REMARK) if why in reasons), "")
 
 
 def _is_cap(line: Line) -> bool:
@@ -295,12 +296,14 @@ def _why_cap(cap: Line, reviewed: ReviewedFindings) -> str:
 def _public_lines(card: Scorecard, lines: Sequence[Line], reviewed: ReviewedFindings) -> tuple[Line, ...]:
     """The lines with at most two replacements, one for undisclosed and one for dismissed findings; caps alike.
 
-    A replacement has the rule `withheld` if a replaced line had a rule.
+    Remarks join undisclosed findings. A replacement has the rule `withheld` if a replaced line had a rule.
     """
     shown: list[Line] = []
     hidden: dict[tuple[str, bool], tuple[int, list[Line]]] = {}
-    for line in lines:
-        if not (why := _replacement_reason(card, line, reviewed)):
+    reasons = [_replacement_reason(card, line, reviewed) for line in lines]
+    for line, reason in zip(lines, reasons, strict=True):
+        why = NOT_DISCLOSED if reason == REMARK and NOT_DISCLOSED in reasons else reason
+        if not why:
             shown.append(_public_line(line))
         elif (why, _is_cap(line)) in hidden:
             hidden[why, _is_cap(line)][1].append(line)

@@ -19,12 +19,14 @@ from evidence.store import Store
 from publish.disclosure import (
     NOT_DISCLOSED,
     WITHHELD,
+    find_suspect_places,
     may_name_private,
     private_rule_ids,
     redact_receipt,
     redact_receipt_body,
 )
 from publish.publication import run_export
+from publish.remarks import REMARK
 from publish.views.server_summary import receipt_lines
 from scoring import receipt
 from scoring.engine import catalogue
@@ -131,6 +133,49 @@ def test_each_place_has_one_neutral_line(name: str) -> None:
     assert bool(findings(card_of(name))) == bool(sum(counts))
     neutral = [line for lines in places for line in lines if line.cites == WITHHELD]
     assert {(line.why, line.at, line.evidence, line.severity) for line in neutral} <= {(NOT_DISCLOSED, "", "", "")}
+
+
+REMARKED = Line(
+    cites="security.poisoning",
+    points=Decimal(0),
+    why="tools/find_rows/description: names a policy or a check as the reason for an instruction",
+    rule="text-raises-suspicion",
+    at="server",
+)
+ORDERED = replace(REMARKED, rule="text-injects-instructions", why="tools/find_rows/description: overrides instructions")
+
+
+def test_a_remark_that_costs_nothing_is_withheld_without_a_finding_under_disclosure() -> None:
+    public = redact_receipt(with_lines(REMARKED))
+    assert [(line.cites, line.why, line.rule, line.at) for line in public.lines] == [(WITHHELD, REMARK, WITHHELD, "")]
+
+
+@pytest.mark.parametrize("lines", [(REMARKED, ORDERED), (ORDERED, REMARKED)], ids=["first", "last"])
+def test_a_remark_beside_a_finding_is_not_told_from_it(lines: tuple[Line, ...]) -> None:
+    assert redact_receipt(with_lines(*lines)) == redact_receipt(with_lines(ORDERED))
+
+
+def test_a_remark_that_costs_points_is_withheld_as_a_finding() -> None:
+    public = redact_receipt(with_lines(replace(REMARKED, points=Decimal(-1))))
+    assert [(line.points, line.why) for line in public.lines] == [(Decimal(-1), NOT_DISCLOSED)]
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (REMARKED, "tools/find_rows/description"),
+        (ORDERED, "server"),
+        (replace(REMARKED, why="tools/a: b/description: says so"), "server"),
+        (replace(REMARKED, why="says so"), "server"),
+    ],
+    ids=["remark", "finding", "place that cannot be told from the words", "no place"],
+)
+def test_the_text_of_a_remark_is_left_out_alone_and_a_finding_leaves_out_all_texts(line: Line, place: str) -> None:
+    assert list(find_suspect_places(with_lines(line))) == [place]
+
+
+def with_lines(*lines: Line) -> Scorecard:
+    return replace(card_of("adaptive@2"), lines=lines, dimensions=())
 
 
 def test_a_receipt_without_findings_of_ours_is_not_touched() -> None:

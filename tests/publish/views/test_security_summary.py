@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from publish.disclosure import NOT_DISCLOSED, SET_ASIDE, UNDER_DISCLOSURE, WITHHELD, WITHHELD_CAP
+from publish.remarks import REMARK
 from publish.views.security_summary import SecurityStatus, summarize_security
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -102,7 +103,7 @@ def test_the_line_follows_the_components(found: Scorecard, status: SecurityStatu
     assert (said.status, said.text) == (status, text)
 
 
-@pytest.mark.parametrize(("why", "status"), [(NOT_DISCLOSED, "withheld"), (SET_ASIDE, "clean")])
+@pytest.mark.parametrize(("why", "status"), [(NOT_DISCLOSED, "withheld"), (SET_ASIDE, "clean"), (REMARK, "clean")])
 def test_only_a_finding_that_awaits_its_disclosure_is_called_so(why: str, status: str) -> None:
     hidden = Line(cites=WITHHELD, points=Decimal(0), why=why)
     said = summarize_security(card(CLEAN, {}, hidden))
