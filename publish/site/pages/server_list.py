@@ -18,7 +18,7 @@ from publish.badges import requirements
 from publish.site.list_query import LIST_PATH, ListQuery, parse_search
 from publish.site.list_rows import ACCESS, ADVISORIES, EFFECTS, render_rows
 from publish.site.pages.comparison import MAX_COMPARED
-from publish.views.categories import ALL_CATEGORIES
+from publish.views.categories import ALL_CATEGORIES, find_category
 from publish.views.dashboard import DashboardNumbers, NewestNumbers
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
@@ -87,6 +87,7 @@ def routes(site: SiteContext) -> APIRouter:
             index=not search.is_filtered and search.cursor is None,
             canonical=escape(site.absolute(url)),
             search=search,
+            category=find_category(search.query.category or ""),
             page=page,
             rows_shown=len(shown),
             rows=Markup("".join(render_rows(shown, search.query.rubric, choose=True))),  # noqa: S704  it escapes

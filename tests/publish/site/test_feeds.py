@@ -92,7 +92,16 @@ def test_pages_link_their_feeds_and_unknown_servers_have_none(moved: Store, site
     site, quiet = site_of(moved), samples.dossiers(1)[0].server.id
     page = site.get(f"/servers/{quiet}").text
     assert f'href="/servers/{quiet}/feed.atom"' in page and 'href="/feed.atom"' in site.get("/").text
+    assert 'href="/feed.json"' in site.get("/").text
     assert site.get("/servers/srv_00000000000000000000/feed.atom").status_code == 404
+
+
+def test_the_list_of_a_category_links_the_feed_of_the_category(moved: Store, site_of: SiteOf) -> None:
+    site = site_of(moved)
+    for form in ("atom", "json"):
+        assert f'href="/categories/databases/feed.{form}"' in site.get("/servers?category=databases").text
+    assert 'href="/categories/' not in site.get("/servers").text
+    assert 'href="/categories/' not in site.get("/servers?category=nonsense").text
 
 
 def test_the_feed_of_a_category_names_its_changes_only(make_store: Callable[..., Store], site_of: SiteOf) -> None:
