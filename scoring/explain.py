@@ -21,6 +21,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
 from scoring.results.verdict import CAP, NOT_ENOUGH_EVIDENCE, Verdict, read_verdict
 from scoring.rule_snippets import make_snippet
+from scoring.subjects import describe_subject
 
 _CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
 _NO_SCORE: Final = "There is no score, so the gain of a fix cannot be computed."
@@ -68,7 +69,7 @@ def explain_rule(rule_id: str) -> Explanation:
     """One rule: rationale, remedy, evidence, and the criteria that cite it; LookupError for an unknown id."""
     found = catalogue.get_rule(rule_id)
     facts = [
-        f"judges: each {found.scope.__name__}",
+        f"judges: each {describe_subject(found)}",
         f"reads: {found.reads}",
         f"severity: {found.severity.value}",
         f"version: {found.version}, since {found.since}",

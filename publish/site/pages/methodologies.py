@@ -27,6 +27,7 @@ from scoring.engine.rule import Rule
 from scoring.explain import list_citations
 from scoring.rule_snippets import make_snippet
 from scoring.scopes.base import Scope
+from scoring.subjects import describe_subject
 
 _HERE: Final = "methods"
 
@@ -39,6 +40,7 @@ def routes(site: SiteContext) -> APIRouter:
         "share_of": _share_of,
     }
     router = APIRouter()
+    site.jinja.globals["describe_subject"] = describe_subject
 
     @router.get("/methods")
     def methods() -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 
 from scoring.engine import catalogue
 from scoring.rule_snippets import make_snippet
+from scoring.subjects import describe_subject
 from tests.publish.conftest import made_stores
 from tests.publish.site.conftest import opened_sites
 from tests.publish.site.listing_stores import parse, read
@@ -70,6 +72,13 @@ def test_every_rule_has_a_page_with_its_price_and_examples(
         assert rule.title in page.text
         cited = {rubric.name for rubric in catalogue.list_rubrics() for one in rubric.criteria if one.rule == rule.id}
         assert {f"/methods/{name}" for name in cited} <= set(page.links)
+
+
+def test_the_page_of_a_rule_names_what_it_judges_in_words(rule_pages: Mapping[str, Response]) -> None:
+    for rule in catalogue.list_rules():
+        (judged,) = re.findall(r"<dt>Applies to</dt><dd>each (.+?)</dd>", rule_pages[rule.id].text)
+        assert judged == describe_subject(rule)
+        assert rule.scope.__name__ not in judged
 
 
 def test_the_page_of_a_rule_shows_what_to_edit_before_and_after(rule_pages: Mapping[str, Response]) -> None:
