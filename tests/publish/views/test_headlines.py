@@ -84,7 +84,7 @@ def test_a_badge_without_a_score_shows_the_bounds_in_words_and_no_number() -> No
 
 def test_a_badge_shows_the_grade_with_the_score() -> None:
     listed = make_listing_row(published(capped.leaking()), "run")
-    assert draw_badge(listed, "score", listed.as_of).message == "D · 48 / 100 · capped"
+    assert draw_badge(listed, "score", listed.as_of).message == "D · 47 / 100 · capped"
 
 
 def test_a_list_shows_the_grade_or_the_bounds() -> None:
@@ -94,7 +94,7 @@ def test_a_list_shows_the_grade_or_the_bounds() -> None:
     assert "0 to " in row
     assert '<span class="grade">' not in row
     (row,) = render_rows([leaking], "adaptive")
-    assert '<b>48</b> <span class="grade">D</span>' in row
+    assert '<b>47</b> <span class="grade">D</span>' in row
 
 
 def test_a_server_whose_grade_is_capped_earns_no_badge_of_security() -> None:
