@@ -180,6 +180,8 @@ def _describe_dots(dots: Sequence[PlotDot]) -> str:
     broken = f" {breaks} time{'' if breaks == 1 else 's'} the methodology or its rules changed." if breaks else ""
     least, most = format_number(min(scores)), format_number(max(scores))
     newest = dots[-1].score
+    if len(dots) == 1:
+        return f"1 run, with the score {least}."
     ends = "no score in the last run" if newest is None else f"the last one {format_number(newest)}"
     values = f"always {least}" if least == most else f"between {least} and {most}"
     return f"{runs}, {len(scores)} with a score, {values}, {ends}.{broken}"

@@ -24,6 +24,7 @@ from scoring.engine.rule import Rule as Declared
 from scoring.engine.snippet import Language
 from scoring.explain import list_citations
 from scoring.rule_snippets import make_snippet
+from scoring.subjects import describe_subject
 
 RulePath: TypeAlias = Annotated[
     str, Path(pattern=r"^[a-z][a-z0-9-]{0,80}$", description="Id of a rule.", examples=["tool-description-missing"])
@@ -118,7 +119,7 @@ class Rule(RuleItem):
         RuleSnippet | None,
         Field(description="What to edit, before and after; null where no text shows it."),
     ]
-    asks_about: Annotated[str, Field(description="The items that it judges.", examples=["Tool"])]
+    asks_about: Annotated[str, Field(description="The items that it judges.", examples=["parameter of a tool"])]
     params: dict[str, JsonValue]
     requirements: list[RuleRequirement]
     good: Annotated[
@@ -182,7 +183,7 @@ def _whole(rule: Declared) -> dict[str, Any]:
         "rationale": rule.rationale,
         "remedy": rule.remedy,
         "snippet": asdict(snippet) if (snippet := make_snippet(rule)) else None,
-        "asks_about": rule.scope.__name__,
+        "asks_about": describe_subject(rule),
         "params": dict(rule.params),
         "requirements": [_requirement(check) for check in rule.checks] or named,
         "good": list(rule_examples.list_good_examples(rule)),

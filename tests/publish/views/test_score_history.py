@@ -85,4 +85,4 @@ def test_one_night_is_a_point() -> None:
     found = series(night(0, "100"))
     assert found.strokes == ()
     assert len(found.ticks) == 1
-    assert found.said == "1 run, 1 with a score, always 100, the last one 100."
+    assert found.said == "1 run, with the score 100."
