@@ -7,9 +7,9 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from evidence.kinds import access, advisories, exchanges, falls, interop, listing, samples, secrets, trials
+from evidence.kinds import access, advisories, exchanges, falls, interop, listing, samples, secrets, source, trials
 from evidence.kinds.falls import Fall, Falls
-from evidence.model import Absent, Dossier, Observed, Reason
+from evidence.model import Absent, Dossier, Observed, Reason, TargetType
 from tests.dossiers import recorded
 from tests.scoring import rich
 
@@ -89,3 +89,11 @@ def dark() -> Dossier:
     """The clean server, which did not answer."""
     record = replace(clean().records[listing.KIND], content=Absent(Reason.UNREACHABLE, "no answer"))
     return replace(clean(), records={listing.KIND: record})
+
+
+@cache
+def closed() -> Dossier:
+    """The server that fell, as a remote one whose code is not published."""
+    bare = rich.without(fallen(), secrets.KIND, source.KIND)
+    targets = tuple(one for one in bare.server.targets if one.type is TargetType.STREAMABLE_HTTP)
+    return replace(bare, server=replace(bare.server, targets=targets, repository=None))

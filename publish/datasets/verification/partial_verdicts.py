@@ -28,7 +28,7 @@ from publish.datasets.verification.receipt_matching import (
     render_receipts,
 )
 from publish.datasets.verification.receipt_sums import find_wrong_sum
-from publish.disclosure import WITHHELD, ReviewedFindings, redact_receipt
+from publish.disclosure import WITHHELD, WITHHELD_CAP, ReviewedFindings, private_rule_ids, redact_receipt
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rubric import Rubric, VerdictMethod, VerdictParts
 from scoring.results import arithmetic, weighting
@@ -94,17 +94,20 @@ class VerdictSplicer(Struct, frozen=True, dict=True):
     def _guess_outcomes(self, question: Question, published: ReceiptRows) -> Iterator[Outcome]:
         place = self._component_of(question)
         if place is None:
-            published_rules = {row["rule"] for row in published.lines}
-            is_found = question.rule in self.rebuilt.failed | published_rules
-            yield Measured(1, (Finding(question.rule, "", _FOUND, ""),) if is_found else ())
+            found = Measured(1, (Finding(question.rule, "", _FOUND, ""),))
+            is_published = question.rule in self.rebuilt.failed | {row["rule"] for row in published.lines}
+            if not is_published:
+                yield Measured(1)
+            if is_published or (question.rule in private_rule_ids() and _hides_cap(published)):
+                yield found
             return
         if place not in published.by_part:
             yield from _list_outcomes(question)
             return
         part = read_component(published, place)
         if isinstance(part.result, Decimal):
-            found = (Finding(question.rule, "", _FOUND, ""),) if part.result < weighting.FULL_POINTS else ()
-            yield Measured(1, found)
+            findings = (Finding(question.rule, "", _FOUND, ""),) if part.result < weighting.FULL_POINTS else ()
+            yield Measured(1, findings)
         elif part.result.reason == WITHHELD:
             yield from _list_outcomes(question)
         elif part.result.reason == weighting.NOT_APPLICABLE:
@@ -187,6 +190,11 @@ def _list_outcomes(question: Question) -> Iterator[Outcome]:
     yield Measured(1, (Finding(question.rule, "", _FOUND, ""),))
     yield NotMeasured(Reason.NOT_COLLECTED)
     yield NotMeasured(Reason.COLLECTOR_OFFLINE)
+
+
+def _hides_cap(published: ReceiptRows) -> bool:
+    """Whether a cap is by a finding that is not disclosed."""
+    return any(row["cites"] == WITHHELD_CAP for row in published.lines)
 
 
 def _is_bounded(part: ComponentScore) -> bool:

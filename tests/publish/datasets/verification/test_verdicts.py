@@ -64,6 +64,7 @@ SERVERS = {
     "broken": named(capped.broken(), "broken"),
     "unsearched": named(capped.unsearched(), "unsearched", repository="https://git.example/notes"),
     "dark": named(capped.dark(), "dark"),
+    "closed": named(capped.closed(), "closed"),
 }
 
 
@@ -139,12 +140,20 @@ def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -
         assert cites in {row["cites"] for row in rows(written, "lines", name)}
 
 
+def test_a_fall_is_verified_also_where_no_code_could_hold_a_credential(written: Path) -> None:
+    """No credential explains the cap there, since the same receipt says that there is no code."""
+    cited = {row["cites"] for row in rows(written, "lines", "closed")}
+    assert {WITHHELD_CAP, "cap.closed_code"} <= cited
+    assert not is_caught(written, "closed")
+
+
 @pytest.mark.parametrize(
     ("name", "cap"),
     [
         ("poisoned", WITHHELD_CAP),
         pytest.param("leaking", WITHHELD_CAP, marks=pytest.mark.soak),
         pytest.param("fallen", WITHHELD_CAP, marks=pytest.mark.soak),
+        ("closed", WITHHELD_CAP),
         ("masked", "cap.critical_advisory"),
     ],
 )
