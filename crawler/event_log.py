@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 _WAITING: Final[list[Callable[[], None]]] = []
+_CONFIGURING: Final = threading.Lock()
 
 
 def configure_with_first_event(configure: Callable[[], None]) -> None:
@@ -20,6 +22,9 @@ def get_event_log(**bound: Any) -> FilteringBoundLogger:
     """A logger with values bound to every event."""
     import structlog  # noqa: PLC0415  see above
 
-    while _WAITING:
-        _WAITING.pop()()
+    if _WAITING:
+        with _CONFIGURING:  # another thread may be configuring: an event before the end of that would go to stdout
+            if _WAITING:
+                _WAITING[0]()
+                _WAITING.clear()
     return cast("FilteringBoundLogger", structlog.get_logger().bind(**bound))

@@ -7,12 +7,14 @@ import json
 import logging
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import structlog
 
+from crawler import event_log
 from crawler.http.deadlines import isolate_shared_work
 from evidence.model import Observed, Server, Trigger
 from evidence.store import Stage
@@ -52,6 +54,32 @@ def test_json_lines_hold_the_event_and_its_ids(capsys: pytest.CaptureFixture[str
         "official",
         "warning",
     )
+
+
+def test_the_first_event_of_each_of_several_threads_is_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    log.configure_logging("info", "json")
+    (configure,) = event_log._WAITING
+    is_configuring, is_other_done = threading.Event(), threading.Event()
+
+    def configure_slowly() -> None:
+        is_configuring.set()
+        is_other_done.wait(0.2)  # in time only where the other thread does not wait for the configuration
+        configure()
+
+    def say(name: str) -> None:
+        log.get_log().info(name)
+        is_other_done.set()
+
+    event_log.configure_with_first_event(configure_slowly)
+    threads = [threading.Thread(target=say, args=(name,)) for name in ("one", "other")]
+    threads[0].start()
+    assert is_configuring.wait(5)
+    threads[1].start()
+    for thread in threads:
+        thread.join(5)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert {json.loads(line)["event"] for line in err.splitlines()} == {"one", "other"}
 
 
 def test_repetitions_become_one_line_with_their_number(
