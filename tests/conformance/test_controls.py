@@ -28,11 +28,11 @@ OF_THE_SDK: Mapping[tuple[str, str], frozenset[str]] = {
     ("stdio", "modern"): frozenset(),
 }
 
-# A truncated message on a line or on the other channel of HTTP+SSE need not be answered; INTEROP-01 is asked elsewhere,
-# and these probes call no tool (CALL-01).
+# A truncated message on a line need not be answered; INTEROP-01 is asked elsewhere, and these probes call no tool
+# (CALL-01).
 UNDECIDED: Mapping[str, frozenset[str]] = {
     "streamable-http": frozenset({"INTEROP-01", "CALL-01"}),
-    "sse": frozenset({"INTEROP-01", "CALL-01", "JSON-03"}),
+    "sse": frozenset({"INTEROP-01", "CALL-01"}),
     "stdio": frozenset({"INTEROP-01", "CALL-01", "JSON-03"}),
 }
 

@@ -14,6 +14,7 @@ from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.conversation import Conversation
 
 _CODES: Final = frozenset({-32700, -32600})
+_SESSION_GONE: Final = frozenset({404, 410})
 
 
 @rule(
@@ -41,6 +42,7 @@ _CODES: Final = frozenset({-32700, -32600})
         build_conversation(legacy_exchange("malformed", status=400, form="other")),
         build_conversation(modern_exchange("malformed", error={"code": -32700})),
         build_conversation(stdio_exchange("malformed", error={"code": -32600})),
+        build_conversation(legacy_exchange("malformed", transport="sse", status=400, form="other")),
     ],
     bad=[
         build_conversation(legacy_exchange("malformed", status=202, form="none")),
@@ -53,6 +55,7 @@ _CODES: Final = frozenset({-32700, -32600})
         build_conversation(legacy_exchange("ping", result={})),
         build_conversation(legacy_exchange("malformed", status=500)),
         build_conversation(legacy_exchange("malformed", transport="sse", status=202, form="none")),
+        build_conversation(legacy_exchange("malformed", transport="sse", status=404, form="other")),
         build_conversation(stdio_exchange("malformed", result={})),
         build_conversation(stdio_exchange("malformed", error={"code": -32000})),
     ],
@@ -62,7 +65,8 @@ def malformed_request_accepted(conversation: Conversation) -> Iterator[Answer]:
 
     A server that accepts it hides a fault of the client, and an internal error indicates a fault of the server instead.
     Where all answers share one channel, only an error that identifies the cause is judged: any other may be the late
-    answer to an earlier request.
+    answer to an earlier request. Over HTTP+SSE a refusal of the POST itself identifies it too, unless the session is
+    gone.
     """
     judged = [
         one for one in conversation.conclusive("malformed") if one.connection.transport == STREAMABLE or _is_meant(one)
@@ -75,6 +79,8 @@ def malformed_request_accepted(conversation: Conversation) -> Iterator[Answer]:
 
 
 def _is_meant(exchange: Exchange) -> bool:
-    """True for the error of a request that could not be read: by its code, or since it has no id."""
+    """True for the refusal of a request that could not be read: by status, by code, or since it has no id."""
+    if exchange.error is None and exchange.status is not None:
+        return exchange.status >= BAD_REQUEST and exchange.status not in _SESSION_GONE
     unread = exchange.answer is not None and exchange.answer.members.get("id") is None
     return exchange.error is not None and (exchange.code in _CODES or unread)
