@@ -63,6 +63,13 @@ def lingers() -> None:
     time.sleep(60)
 
 
+def indents() -> None:
+    """Spreads each message over several lines."""
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        write(json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": OPENING}, indent=1).encode() + b"\n")
+
+
 def json_logs() -> None:
     write(b'{"level":"info","msg":"up"}\n17\n"text"\nnull\n[]\n')
     serve()

@@ -145,7 +145,9 @@ def explain_exit(
         own = "" if cause == Absent(cause.reason) else mask_tail(cause.detail)
         parts = (f"{reply.failure.detail} {asked}", own)
         return Absent(cause.reason, ": ".join(part for part in parts if part))
-    return explain_reply(reply, asked)
+    why = explain_reply(reply, asked)
+    is_unread = bool(noise) and why.reason is Reason.TIMEOUT
+    return Absent(why.reason, f"{why.detail}; lines on standard output are not messages") if is_unread else why
 
 
 def describe_missing_credentials(text: str) -> str | None:

@@ -54,6 +54,7 @@ def test_a_deviation_on_stdout_does_not_lose_the_list(behaviour: str) -> None:
 
 REFUSING: dict[str, tuple[Reason, str]] = {
     "silent": (Reason.TIMEOUT, "no answer"),
+    "indents": (Reason.TIMEOUT, "lines on standard output are not messages"),
     "exits": (Reason.START_FAILED, "ended before answering initialize"),
     "wants_key": (Reason.CREDENTIALS_REQUIRED, "FIXTURE_API_KEY"),
     "wants_key_politely": (Reason.CREDENTIALS_REQUIRED, "NOTES_ACCESS_TOKEN"),
