@@ -58,4 +58,5 @@ def source_holds_secret(searched: Searched) -> Iterator[Answer]:
             place, at = f"{clip_text(found.path)}, line {found.line}", (*found.path.split("/"), str(found.line))
         else:
             place, at = "a file that this evidence does not name", ()
-        yield PartialFailure(f"{found.pattern} in {place}", _SHARE, at)
+        # The place first: a text that is masked would lose what follows a name such as `aws-secret-access-key`.
+        yield PartialFailure(f"{place} holds {found.pattern}", _SHARE, at)
