@@ -360,7 +360,8 @@ def test_saved_evidence_gives_the_verdict_of_the_scan_without_the_places_of_secr
     for rubric in (ADAPTIVE_2, ADAPTIVE_1):
         one, other = (read_verdict(rubric.score(assess_dossier(each, [rubric]))) for each in (dossier, again))
         assert replace(one, caps=()) == replace(other, caps=())
-        assert [cap.split(" in ")[0] for cap in one.caps] == [cap.split(" in ")[0] for cap in other.caps]
+        without_places = [[re.sub(r": .* holds ", " holds ", cap) for cap in each.caps] for each in (one, other)]
+        assert without_places[0] == without_places[1]
     assert one.value is not None
 
 
