@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from evidence.kinds import listing, source
+from evidence.kinds.listing import LISTS, End, Listing
 from evidence.model import Absent, Dossier, Observed, Reason
 from publish.scan_reports.findings import FindingGrade, FindingKey, ScanFinding, list_untolerated, list_violated
 from publish.views.evidence.check_verdicts import CheckVerdicts
@@ -38,6 +39,11 @@ class Gate(Struct, frozen=True, kw_only=True):
     levels: frozenset[Level] = frozenset()
     grades: frozenset[FindingGrade] = frozenset()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is demanded."""
+        return self.minimum is None and not self.levels and not self.grades
+
 
 class ScoreDemand(Struct, frozen=True):
     """One judged rubric under a minimum. `why` says what is wrong; empty when the score suffices."""
@@ -48,7 +54,8 @@ class ScoreDemand(Struct, frozen=True):
 
 
 class GateDecision(Struct, frozen=True, kw_only=True):
-    """`untested` is why nothing could be listed, in words; empty when the server was tested.
+    """`untested` is why nothing could be listed, in words, or under a demand not everything that the server declares;
+    empty when the server was tested.
 
     `found` are the findings of a refused severity. `is_read`: the files of the project were read, so that the scan of
     a server that was not started measured something.
@@ -100,7 +107,7 @@ def decide_gate(
         found=tuple(one for one in refused if one.can_refuse and not one.accepted),
         is_read=is_project and isinstance(dossier.read(source.KIND), Observed),
         scores=() if gate.minimum is None else tuple(_demand_score(card, gate.minimum) for card in judged),
-        untested=_describe_absence(content) if isinstance(content, Absent) else "",
+        untested=_describe_absence(content) if isinstance(content, Absent) else _describe_unanswered(gate, content),
         not_examined=tuple(result for result in checks.results if result.verdict is Verdict.INCONCLUSIVE),
     )
 
@@ -131,6 +138,15 @@ def _demand_score(card: Scorecard, minimum: Decimal) -> ScoreDemand:
         case score if score < minimum:
             return ScoreDemand(name, f"{name} is {score}, expected at least {minimum}")
     return ScoreDemand(name)
+
+
+def _describe_unanswered(gate: Gate, content: Observed) -> str:
+    """The declared lists to which there was no usable answer: a server that ends early must not pass a gate."""
+    if gate.is_open:
+        return ""
+    found = Listing.parse(content.body)
+    names = [name for name in LISTS if found.list_of(name).declared and found.list_of(name).end is End.FAILED]
+    return f"no usable answer to the request for its {' and '.join(names)}" if names else ""
 
 
 def _describe_absence(content: Absent) -> str:

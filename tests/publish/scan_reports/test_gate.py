@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import cache
@@ -10,8 +11,9 @@ from xml.etree import ElementTree as ET
 import jsonschema_rs
 import pytest
 
+from evidence.canonical import canonical_json
 from evidence.kinds import listing
-from evidence.model import Dossier, Reason
+from evidence.model import Dossier, Observed, Reason
 from publish.scan_reports import junit, sarif
 from publish.scan_reports.baseline import AppliedBaseline
 from publish.scan_reports.document import make_scan_document
@@ -28,7 +30,7 @@ from tests.dossiers import captures, recorded
 from tests.publish import samples
 from tests.publish.capped import fallen
 from tests.scoring import rich
-from tests.scoring.dossiers import talked
+from tests.scoring.dossiers import dossier, listed, talked
 
 NONE = frozenset[Level]()
 MUST, BOTH = frozenset({Level.MUST}), frozenset({Level.MUST, Level.SHOULD})
@@ -54,6 +56,15 @@ SERVERS: dict[str, Dossier] = {
 }
 
 
+def _unanswered() -> Dossier:
+    """A server that opened, declared tools, and then gave no usable answer."""
+    evidence = listed(opening={"capabilities": {"tools": {}}})
+    body = json.loads(evidence.body)
+    body["lists"]["tools"] = {"declared": True, "end": "failed", "error": "timeout", "pages": []}
+    return dossier(listed=Observed(canonical_json(body)))
+
+
+SERVERS["unanswered"] = _unanswered()
 Judged = tuple[Sequence[Scorecard], CheckVerdicts]
 
 
@@ -184,6 +195,18 @@ def test_every_check_that_did_not_pass_has_a_reason(name: str) -> None:
     shown = make_scan_document(SERVERS[name], cards, checks)["conformance"]["checks"]
     assert {one["verdict"] for one in shown if not one["why"]} == {"pass"}
     assert all(one["why"] in {each["message"] for each in one["findings"]} for one in shown if one["findings"])
+
+
+def test_a_server_that_declares_tools_and_does_not_list_them_passes_no_gate() -> None:
+    demands = Gate(levels=MUST), Gate(levels=BOTH), Gate(grades=frozenset({FindingGrade.HIGH}))
+    for gate in demands:
+        decision = decided("unanswered", gate, 1)
+        assert (decision.status, decision.untested) == (
+            GateStatus.NOT_MEASURED,
+            "no usable answer to the request for its tools",
+        )
+    assert decided("unanswered", Gate(minimum=Decimal(0)), 1).status is GateStatus.REFUSED
+    assert decided("unanswered", Gate(), 1).status is GateStatus.PASSED
 
 
 def test_what_was_not_examined_is_skipped_in_junit_and_a_notification_in_sarif() -> None:

@@ -266,6 +266,8 @@ def _print_decision(decision: GateDecision) -> None:
     """Notes about what the gate refuses, and about the checks that it demands and that could not be examined."""
     if decision.untested and decision.status is GateStatus.PASSED:
         print_note(f"the server was not tested ({decision.untested}); only the files of the project were")
+    elif decision.untested and not decision.gate.is_open:
+        print_note(f"the server could not be tested: {decision.untested}")
     for score in decision.scores:
         if score.why:
             print_note(score.why)
