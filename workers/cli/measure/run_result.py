@@ -90,7 +90,8 @@ def _show_reasons(result: RunResult) -> None:
 
 def _paths(result: RunResult, settings: Settings, report: Path | None) -> list[tuple[str, str]]:
     state = "published" if result.published else "interrupted" if result.interrupted else "not published"
-    done = f"{result.scored} of {result.planned} servers scored, {sum(result.absent.values())} could not be tested"
+    untested = sum(result.absent.values())
+    done = f"{result.scored} of {result.planned} servers scored, {untested} of them could not be tested"
     pairs = [
         ("run", f"{result.run.id}, {state}" + (", resumed" if result.resumed else "")),
         ("result", f"{done}, {result.seconds:.1f} s"),

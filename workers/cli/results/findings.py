@@ -123,7 +123,7 @@ def list_findings(
         elif rows:
             print_data(_table(rows, servers, now))
         else:
-            print_note("no such finding")
+            print_note("no finding matches")
         _remind(rows, now)
 
 
