@@ -15,7 +15,7 @@ from workers.preload import preload_modules
 preload_modules()
 before = set(sys.modules)
 from scoring.engine import catalogue
-assert "scoring.rubrics.adaptive" in before and len(catalogue.list_rubrics()) > 5
+assert {"scoring.rubrics.adaptive", "structlog"} <= before and len(catalogue.list_rubrics()) > 5
 assert gc.get_freeze_count() > 20_000, gc.get_freeze_count()
 child = os.fork()
 if child == 0:
