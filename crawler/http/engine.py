@@ -27,9 +27,9 @@ from crawler.http.connectivity import OutageMonitor
 from crawler.http.content_encoding import ACCEPTED_ENCODINGS, GzipDecoder, IdentityDecoder, choose_decoder
 from crawler.http.failures import BudgetSpent, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
 from crawler.http.resolver import AcceptingAddresses, DnsResolver, RecentAnswers, Resolver, resolve_host
-from crawler.http.tls_context import UnreadCertificate, create_tls_context
+from crawler.http.tls_context import create_tls_context
 from crawler.http.tls_sessions import ResumingContext, TlsSessions
-from crawler.http.url import Origin, Url, check_header, check_headers
+from crawler.http.url import Origin, Url, check_header
 
 _ADDRESSES: Final = 3  # that are tried per name
 _IDLE: Final = 8  # idle connections that are kept per origin
@@ -87,7 +87,7 @@ class HttpEngine:
         self.limits = limits or Limits()
         check_header("user-agent", user_agent)
         self._own_headers = f"user-agent: {user_agent}\r\naccept-encoding: {ACCEPTED_ENCODINGS}"
-        self._resolver = RecentAnswers(resolver or DnsResolver())
+        self.resolver = RecentAnswers(resolver or DnsResolver())
         self._given_tls = tls
         self.tls_sessions = TlsSessions()
         self._accepting = AcceptingAddresses()
@@ -95,9 +95,10 @@ class HttpEngine:
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         """Made for the first connection over TLS, since reading the system's authorities is slow."""
-        context = self._given_tls or create_tls_context()
+        if self._given_tls is not None:
+            return self._given_tls
+        context = create_tls_context()
         context.set_alpn_protocols(["http/1.1"])
-        context.sslobject_class = UnreadCertificate
         return context
 
     def open_session(self, *, guard: AddressGuard | None = None, seconds: float | None = None) -> HttpSession:
@@ -110,9 +111,9 @@ class HttpEngine:
     def render(self, request: Request) -> bytes:
         """The bytes of a request; raise InvalidTarget if a header would break the framing."""
         url = request.url
-        check_headers(request.headers)
         host, others = url.origin.authority, []
         for name, value in request.headers:
+            check_header(name, value)
             if name.lower() == "host":
                 host = value
             else:
@@ -124,7 +125,7 @@ class HttpEngine:
 
     async def resolve(self, host: str) -> Sequence[str]:
         """The addresses of a host, not yet checked; raise Unreachable if there are none."""
-        return await resolve_host(host, self._resolver)
+        return await resolve_host(host, self.resolver)
 
     async def connect(
         self,
@@ -154,13 +155,12 @@ class HttpEngine:
                 if position:
                     self._accepting.record(origin, address)
                 return connection
-        self._resolver.forget(origin.host)
         raise failure
 
     async def _dial(self, origin: Origin, address: str, limits: Limits) -> Connection:
         if origin.scheme != "https":
             return await self._dial_with(None, origin, address, limits)
-        if session := self.tls_sessions.find(origin):
+        if (session := self.tls_sessions.find(origin)) is not None:
             try:
                 async with asyncio.timeout(limits.connect / 4):
                     return await self._dial_with(ResumingContext(self._tls, session), origin, address, limits)
@@ -282,8 +282,8 @@ class HttpSession:
     def release(self, origin: Origin, connection: Connection) -> None:
         """Keep a connection whose response was read to its end; close any other."""
         self._busy.discard(connection)
-        if connection.responses == 1 and origin.scheme == "https" and (tls := connection.tls) is not None:
-            self.engine.tls_sessions.keep(origin, tls)  # servers send tickets before the first answer
+        if origin.scheme == "https" and (tls := connection.tls) is not None:
+            self.engine.tls_sessions.keep(origin, tls)
         idle = self._idle.setdefault(origin, [])
         if connection.reusable and len(idle) < _IDLE:
             connection.finish()
@@ -298,6 +298,7 @@ class HttpSession:
             return await self.engine.connect(origin, addresses=found, guard=self.guard, limits=limits, end=end)
         except WireFailure as failure:
             self._resolved.pop(origin.host, None)  # the host may have another address by now
+            self.engine.resolver.forget(origin.host)
             if isinstance(failure, TimedOut) and self.seconds_left <= _TIMER_ERROR:
                 raise BudgetSpent(TIME_OVER) from failure
             raise

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from typing import Any
 
 import certifi
-
-
-class UnreadCertificate(ssl.SSLObject):
-    """TLS whose verified certificate is not made a dictionary, which event loops do for every connection."""
-
-    def getpeercert(self, binary_form: bool = False) -> Any:
-        return None
 
 
 def create_tls_context(bundle: str | None = None) -> ssl.SSLContext:

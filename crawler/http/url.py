@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
@@ -72,18 +71,11 @@ def parse_url(text: str) -> Url:
     return Url(Origin(parts.scheme, host, port or _PORTS[parts.scheme]), target)
 
 
-def check_headers(headers: Sequence[tuple[str, str]]) -> None:
-    """Raise InvalidTarget for headers that would break the framing of the message."""
-    values = "".join([value for _, value in headers])
-    is_plain = values.isascii() and values.isprintable()
-    for name, value in headers:
-        if not _is_name(name) or not (is_plain or _VALUE.fullmatch(value)):
-            raise InvalidTarget("a header holds characters that HTTP does not allow")
-
-
 def check_header(name: str, value: str) -> None:
     """Raise InvalidTarget for a header that would break the framing of the message."""
-    check_headers([(name, value)])
+    is_plain = value.isascii() and value.isprintable()  # true of most values, and cheaper than the pattern
+    if not _is_name(name) or not (is_plain or _VALUE.fullmatch(value)):
+        raise InvalidTarget("a header holds characters that HTTP does not allow")
 
 
 @lru_cache(maxsize=256)

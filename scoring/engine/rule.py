@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from inspect import cleandoc
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -158,7 +158,7 @@ def rule(
         declared = Rule(
             id=rule_id,
             title=title,
-            rationale=cleandoc(judge.__doc__ or ""),
+            rationale=inspect.cleandoc(judge.__doc__ or ""),
             remedy=remedy,
             scope=scope,
             reads=reads,
@@ -216,16 +216,13 @@ def _list_module_names(package: str) -> Iterator[str]:
 
 
 def _read_params(rule_id: str, judge: Judge) -> dict[str, Any]:
-    """Parameters and their defaults. `inspect.signature` takes a tenth of the time in which all rules are loaded."""
-    code, defaults = judge.__code__, judge.__defaults__ or ()
-    names = code.co_varnames[: code.co_argcount]
-    if not names:
+    parameters = list(inspect.signature(judge).parameters.values())
+    if not parameters:
         raise InvalidRule(f"rule {rule_id}: the function takes no argument, the thing to judge was expected")
-    if code.co_kwonlyargcount:
-        raise InvalidRule(f"rule {rule_id}: the function has keyword-only parameters, which are not read")
-    if len(defaults) < len(names) - 1:
-        raise InvalidRule(f"rule {rule_id}: parameter {names[-len(defaults) - 1]} has no default")
-    return dict(zip(names[1:], defaults[len(defaults) - len(names) + 1 :], strict=True))
+    for parameter in parameters[1:]:
+        if parameter.default is inspect.Parameter.empty:
+            raise InvalidRule(f"rule {rule_id}: parameter {parameter.name} has no default")
+    return {parameter.name: parameter.default for parameter in parameters[1:]}
 
 
 def _complaints(declared: Rule) -> Iterator[str]:

@@ -9,8 +9,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-import orjson
-
 from evidence.canonical import Json
 from evidence.kinds.listing import UNDEFINED, Item, Listing
 from evidence.kinds.registration import Registration
@@ -125,8 +123,5 @@ def _item(members: Mapping[str, Any]) -> Item:
 def _members(members: Mapping[str, Any]) -> dict[str, Json]:
     """The members as parsed JSON, so that examples hold only values that a server can send."""
     kept = {name: value for name, value in members.items() if value is not UNDEFINED}
-    try:
-        parsed: dict[str, Json] = orjson.loads(orjson.dumps(kept))
-    except TypeError:  # a lone surrogate or a large integer, which a server can send
-        parsed = json.loads(json.dumps(kept))
+    parsed: dict[str, Json] = json.loads(json.dumps(kept))
     return parsed

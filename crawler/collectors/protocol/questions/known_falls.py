@@ -80,7 +80,7 @@ def read_server_version(opened: Sequence[Opened]) -> ServerVersion:
 
 def read_falls(earlier: Record | None) -> Falls:
     """What is known from earlier probes; nothing without an observed record."""
-    return Falls() if earlier is None else Falls.read(parse_body(earlier))
+    return Falls.read(parse_body(earlier))
 
 
 def continue_falls(
