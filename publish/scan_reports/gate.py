@@ -18,6 +18,7 @@ from scoring.protocol.conformance import CheckResult, Verdict
 from scoring.results.outcome import Level, NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import COLLECTOR_FAILED
+from scoring.rubrics.sdk_tier import FELL_OVER
 
 OUR_FAILURES: Final = frozenset({COLLECTOR_FAILED, Reason.COLLECTOR_ERROR.value, Reason.COLLECTOR_OFFLINE.value})
 
@@ -57,8 +58,8 @@ class GateDecision(Struct, frozen=True, kw_only=True):
     """`untested` is why nothing could be listed, in words, or under a demand not everything that the server declares;
     empty when the server was tested.
 
-    `found` are the findings of a refused severity. `is_read`: the files of the project were read, so that the scan of
-    a server that was not started measured something.
+    `found` are the findings of a refused severity, and a fall where checks are demanded. `is_read`: the files of the
+    project were read, so that the scan of a server that was not started measured something.
     """
 
     gate: Gate
@@ -100,7 +101,8 @@ def decide_gate(
         for result in list_violated(checks, gate.levels)
         if any((one.rule, one.at, one.message) not in accepted for one in list_untolerated(result))
     )
-    refused = (one for one in findings if one.grade in gate.grades)
+    # Checks that a server that fell was not asked must not pass for it.
+    refused = (one for one in findings if one.grade in gate.grades or (gate.levels and one.rule == FELL_OVER))
     return GateDecision(
         gate=gate,
         violated=tuple(violated),

@@ -159,14 +159,15 @@ def test_a_score_that_is_missing_is_a_failure_and_our_failure_an_error() -> None
     ],
     ids=["a cap", "no tier", "all", "no score"],
 )
-def test_a_fall_refuses_a_server_in_every_report(make: Callable[[], Dossier], rubrics: list[str]) -> None:
-    dossier, high = make(), Gate(grades=frozenset({FindingGrade.HIGH}))
+@pytest.mark.parametrize("gate", [Gate(grades=frozenset({FindingGrade.HIGH})), Gate(levels=MUST), Gate(levels=BOTH)])
+def test_a_fall_refuses_a_server_in_every_report(make: Callable[[], Dossier], rubrics: list[str], gate: Gate) -> None:
+    dossier = make()
     assessment = assess_dossier(dossier, [*map(catalogue.get_rubric, rubrics), catalogue.get_rubric("sdk_tier@1")])
     cards = [catalogue.get_rubric(name).score(assessment) for name in rubrics]
     checks = judge_checks(assessment)
     found = list_scan_findings(dossier, cards, judged=cards[:1])
     [fall] = [one for one in found if one.rule == "server-fell-over"]
-    decision = decide_gate(high, dossier, cards[:1], checks, found)
+    decision = decide_gate(gate, dossier, cards[:1], checks, found)
     assert (fall.grade, decision.status) == (FindingGrade.HIGH, GateStatus.REFUSED)
     root = ET.fromstring(junit.render_junit(checks, decision, "x"))
     assert fall.message in [failure.get("message") for failure in root.iter("failure")]

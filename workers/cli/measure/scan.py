@@ -276,7 +276,7 @@ def _print_decision(decision: GateDecision) -> None:
         print_note(f"{demanded.id} ({demanded.level}) is violated: {demanded.link or 'see hallmark explain'}")
     if decision.found:
         severities = ", ".join(sorted({one.grade.value for one in decision.found}))
-        print_note(f"findings of a refused severity ({severities}) that no baseline accepts: {len(decision.found)}")
+        print_note(f"refused findings ({severities}) that no baseline accepts: {len(decision.found)}")
     levels = decision.gate.levels
     if unseen := [one.check.requirement for one in decision.not_examined if one.check.requirement.level in levels]:
         print_note(f"not examined, so neither passed nor failed: {', '.join(demanded.id for demanded in unseen)}")
