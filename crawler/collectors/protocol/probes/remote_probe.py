@@ -235,7 +235,7 @@ class RemoteProbe(Probe):
     async def _make_mistakes(self, interview: Interview, era: Era, spare: Risk | None) -> None:
         """Call a tool with wrong arguments, which a full probe and a re-test of such a call do."""
         retest = self.options.retest
-        wanted = retest.mistakes if retest else self.options.is_full and (spare is None or spare > Risk.UNUSUAL)
+        wanted = (retest.mistakes if retest else self.options.is_full) and (spare is None or spare > Risk.UNUSUAL)
         if not wanted or interview.has_stopped or self.mistakes_at_once:
             return
         since = len(self.transcript.exchanges)

@@ -37,7 +37,7 @@ class Interview:
     Before a phase, after each risky inquiry, and after a sign of harm, `open_fresh` tests whether a fresh client is
     still served. When it is not, and is not after a pause either, `watch` has the falls, the transcript loses what was
     asked since `begin_phase`, and nothing more is asked or recorded. With `spare` no inquiry of that risk or above is
-    asked that the selection does not name. With a `restraint`, which says why, no inquiry is asked at all.
+    asked, selected or not. With a `restraint`, which says why, no inquiry is asked at all.
     """
 
     def __init__(
@@ -117,11 +117,9 @@ class Interview:
 
     def wants(self, era: str, inquiry: Inquiry) -> bool:
         """Whether an inquiry is asked or recorded as not collected."""
-        if self.has_fallen:
+        if self.has_fallen or (self._spare is not None and inquiry.risk >= self._spare):
             return False
-        if self._selection is None:
-            return self._spare is None or inquiry.risk < self._spare
-        return self._selection.contains(era, inquiry.step)
+        return self._selection is None or self._selection.contains(era, inquiry.step)
 
     async def ask(self, link: int, inquiry: Inquiry, send: Send) -> Reply | None:
         """Ask on a connection; None when the inquiry is not wanted, or was not asked because the interview has

@@ -212,10 +212,17 @@ def test_the_version_that_fell_is_not_asked_again_and_another_one_is() -> None:
     assert read_falls(probe_full(Fragile("nothing", version="1.0.1"), first)).falls == ()
 
 
-def test_a_retest_asks_the_question_again_and_a_repaired_server_is_cleared() -> None:
-    first = probe_full(Fragile())
-    chosen = QuestionSelection.for_findings(["falls/legacy/unknown-method"])
-    assert read_falls(probe_full(Fragile("nothing"), first, chosen)).falls == ()
+@pytest.mark.parametrize(("breaks", "fall"), [("unknown", "legacy/unknown-method"), ("malformed", "legacy/malformed")])
+def test_a_retest_does_not_take_the_version_that_fell_down_again_and_clears_a_newer_one(breaks: str, fall: str) -> None:
+    """Each visitor may request a re-test: one that asks again would let them take a server down."""
+    first = probe_full(Fragile(breaks))
+    assert [one.question for one in read_falls(first).falls] == [fall]
+    chosen = QuestionSelection.for_findings([f"falls/{fall}", "exchanges/legacy/ping"])
+    same = Fragile(breaks)
+    assert [one.question for one in read_falls(probe_full(same, first, chosen)).falls] == [fall]
+    assert not same.fallen
+    assert "ping" in same.methods
+    assert read_falls(probe_full(Fragile("nothing", version="1.0.1"), first, chosen)).falls == ()
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26"])
