@@ -133,7 +133,7 @@ async def start_by_hand(target: Target, user: str) -> tuple[str, float]:
         **dict(given.environment),
     }
     process = await asyncio.create_subprocess_exec(
-        *_command(given),
+        *list_launch_words(given),
         cwd=folder,
         env=environment,
         user=account.pw_uid,
@@ -147,7 +147,7 @@ async def start_by_hand(target: Target, user: str) -> tuple[str, float]:
     )
     said = asyncio.create_task(process.stderr.read())  # type: ignore[union-attr]
     try:
-        answer = await asyncio.wait_for(_ask(process), HAND_SECONDS)
+        answer = await asyncio.wait_for(ask_for_tools(process), HAND_SECONDS)
     except TimeoutError:
         answer = "no answer in time"
     finally:
@@ -160,7 +160,7 @@ async def start_by_hand(target: Target, user: str) -> tuple[str, float]:
     return answer or f"ended: {words}", _used() - before
 
 
-def _command(target: Target) -> list[str]:
+def list_launch_words(target: Target) -> list[str]:
     launch = target.launch
     if target.type is TargetType.NPM:
         wanted = f"{target.identifier}@{target.version or 'latest'}"
@@ -173,7 +173,7 @@ def _command(target: Target) -> list[str]:
     return ["uvx", *python, "--from", wanted, *words, *target.arguments]
 
 
-async def _ask(process: asyncio.subprocess.Process) -> str:
+async def ask_for_tools(process: asyncio.subprocess.Process) -> str:
     """`N tools`, an error, or nothing if the process ended."""
     opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "by-hand", "version": "1"}}
     messages: list[dict[str, Any]] = [
