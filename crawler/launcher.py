@@ -77,3 +77,8 @@ class Launcher(Protocol):
     async def launch(self, target: Target) -> LaunchedServer | Absent:
         """Install if needed and start; Absent says why it could not be started."""
         ...
+
+
+def name_substitute(declared: Json, version: Json) -> str:
+    """How a reason begins when `version` was taken in place of the declared one."""
+    return f"the index has no version {declared}; of {version}: "

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from crawler.http.deadlines import pause_deadline
-from crawler.launcher import LaunchedServer
+from crawler.launcher import LaunchedServer, name_substitute
 from crawler.sandbox import package_spec, user_command
 from crawler.sandbox.box_slots import BoxSlots
 from crawler.sandbox.boxes.box import Bind, Box, can_be_passed
@@ -293,7 +293,7 @@ class Sandbox:
             found.commands, found.name, target.arguments, wanted
         )
         if isinstance(chosen, Absent):
-            gone = f"the index has no version {found.declared}; of {found.version}: " if found.declared else ""
+            gone = name_substitute(found.declared, found.version) if found.declared else ""
             return Absent(chosen.reason, f"{gone}{chosen.detail}")
         if not found.commands.get(chosen.name, chosen.argv):
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"the command {chosen.name} needs neither Node nor Python")

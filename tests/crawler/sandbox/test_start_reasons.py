@@ -170,3 +170,24 @@ def test_a_listing_of_the_newest_version_names_the_declared_one(
     found = visit(cache, index, tmp_path, Target(type=TargetType.NPM, identifier="notes", version="9.9.9")).content
     assert isinstance(found, Observed), found
     assert Listing.parse(found.body).installed == {"version": "1.2.0", "declared": "9.9.9"}
+
+
+@pytest.mark.parametrize(
+    ("server", "reason"),
+    [
+        ("throw new Error('no disk')", Reason.START_FAILED),
+        (
+            "console.error('Error: NOTES_API_KEY environment variable is required'); process.exit(1)",
+            Reason.CREDENTIALS_REQUIRED,
+        ),
+    ],
+)
+def test_a_reason_of_the_newest_version_names_the_declared_one(
+    cache: Path, index: IndexServer, tmp_path: Path, server: str, reason: Reason
+) -> None:
+    index.add_npm("notes", "1.2.0", files={"server.js": f"#!/usr/bin/env node\n{server}\n"})
+    found = visit(cache, index, tmp_path, Target(type=TargetType.NPM, identifier="notes", version="9.9.9")).content
+    assert isinstance(found, Absent)
+    assert found.reason is reason
+    assert found.detail.startswith("the index has no version 9.9.9; of 1.2.0: ")
+    assert found.detail.count("the index has no version") == 1

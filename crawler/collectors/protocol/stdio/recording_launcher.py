@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from crawler.launcher import LaunchedServer, Launcher
+from crawler.launcher import LaunchedServer, Launcher, name_substitute
 from evidence.kinds.behaviour import Behaviour, merge_behaviours
 from evidence.model import Absent, Observed, Reason, Target
 
@@ -44,6 +44,11 @@ class RecordingLauncher(Struct, frozen=True):
             if contact.port is not None and not _is_own_machine(contact.to)
         }
         return sorted(names or addresses)
+
+    def substitute(self) -> str:
+        """How a reason begins if another version than the declared one was started; else empty."""
+        facts = self.launched[0].facts if self.launched else {}
+        return name_substitute(facts["declared"], facts.get("version")) if facts.get("declared") else ""
 
 
 def _is_own_machine(address: str) -> bool:

@@ -67,7 +67,7 @@ class StartAttempt(Struct, frozen=True, kw_only=True):
     """One start with some placeholders, and its result. `output` is what the server wrote beside its answers.
 
     `hosts` are those that its processes tried to reach, in vain; `limit` is that at which the sandbox ended the first;
-    `ports` are those on which the first listened.
+    `ports` are those on which the first listened; `substitute` names the version that stands for a declared one.
     """
 
     configured: Configured
@@ -78,6 +78,7 @@ class StartAttempt(Struct, frozen=True, kw_only=True):
     hosts: Sequence[str] = ()
     limit: str = ""
     ports: Sequence[int] = ()
+    substitute: str = ""
 
     @property
     def opened(self) -> bool:
@@ -171,7 +172,7 @@ class StartAttempts:
             last = first if first.opened else last
         if _is_broken_by_dependencies(last):
             first, last = await self._start_as_of_release(target, first, last)
-        return _add_placeholders_note(last, choose_probe_result(first, last))
+        return _add_placeholders_note(last, _name_version(last, choose_probe_result(first, last)))
 
     async def _start_as_of_release(
         self, target: Target, first: StartAttempt, last: StartAttempt
@@ -206,6 +207,7 @@ class StartAttempts:
             hosts=recorder.contacted_hosts(),
             limit=probe.limit,
             ports=probe.ports,
+            substitute=recorder.substitute(),
         )
 
 
@@ -297,6 +299,14 @@ def _name_placeholders(first: StartAttempt, last: StartAttempt) -> ProbeResult:
         return last.probed
     names = ", ".join(name[:_LONGEST_NAME] for name in given[:_NAMES])
     return replace(last.probed, listing=Absent(why.reason, f"with placeholders for {names}: {why.detail}"))
+
+
+def _name_version(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
+    """The result; a reason of another version than the declared one names both."""
+    why = probed.listing
+    if not attempt.substitute or not isinstance(why, Absent) or why.reason is Reason.NOT_COLLECTED:
+        return probed
+    return replace(probed, listing=Absent(why.reason, f"{attempt.substitute}{why.detail}"))
 
 
 def _without_findings(probed: ProbeResult, why: Absent) -> ProbeResult:
