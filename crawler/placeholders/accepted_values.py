@@ -37,7 +37,10 @@ _EXAMPLE: Final = re.compile(
     rf"(?:({_QUOTED})|(\w[\w./:@-]{{0,60}}\w|\w)(?=[.,;)\]]?(?:$|\s*[)\]])))",
     re.IGNORECASE | re.MULTILINE,
 )
-_NO_NUMBER: Final = re.compile(r"could not convert string to float|invalid literal for int\(\)")
+_NO_NUMBER: Final = re.compile(
+    r"could not convert string to float|invalid literal for int\(\)|should be a valid (?:integer|number|boolean)\b"
+)
+"""How Python and pydantic refuse a text; pydantic takes the number for a truth value too."""
 _A_NUMBER: Final = ("1",)
 _EACH: Final = re.compile(rf"{_QUOTED}|[A-Za-z0-9][\w.-]{{0,60}}")
 _JOINING: Final = frozenset({"or", "and"})

@@ -43,6 +43,8 @@ def test_a_text_that_is_no_number_is_replaced_by_one() -> None:
     for line in (
         "ValueError: could not convert string to float: 'example'",
         "ValueError: invalid literal for int() with base 10: 'example'",
+        "Input should be a valid integer, unable to parse string [type=int_parsing, input_value='example']",
+        "Input should be a valid boolean, unable to interpret input [type=bool_parsing, input_value='example']",
     ):
         assert find_accepted_for(f"Traceback\n{line}\n", "VOICE_STABILITY", "example") == ("1",)
         assert find_accepted_for(f"Traceback\n{line}\n", "VOICE_STABILITY", "1") == ()

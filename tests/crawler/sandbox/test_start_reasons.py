@@ -129,6 +129,20 @@ def test_a_package_that_a_newer_dependency_breaks_starts_with_those_of_its_relea
     assert listed.installed == {"version": "1.0.0", "dependenciesOf": "2025-03-05"}
 
 
+def test_settings_that_the_older_dependencies_get_to_ask_for_are_given(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    helper, demand = "notes-helper", "import os\nlisten = int(os.environ['NOTES_PORT'])\n"
+    index.add_wheel(helper, "1.0.0", files={"notes_helper/__init__.py": demand}, released="2025-01-10")
+    index.add_wheel(helper, "2.0.0", files={"notes_helper/__init__.py": ""}, released="2026-01-10")
+    files = {"notes/__init__.py": PYTHON_ANSWERS}
+    index.add_wheel("notes", "1.0.0", files=files, requires=(helper,), released="2025-03-05")
+    found = visit(cache, index, tmp_path, pypi("notes", "1.0.0"))
+    assert isinstance(found.content, Observed), found.content
+    assert Listing.parse(found.content.body).installed == {"version": "1.0.0", "dependenciesOf": "2025-03-05"}
+    assert "NOTES_PORT" in str(found.observation["placeholders"])
+
+
 @pytest.mark.parametrize(
     ("kind", "version"),
     [

@@ -159,11 +159,7 @@ class StartAttempts:
         if (moved := _on_other_transport(target, last)) is not None:
             target, other = moved, await self._attempt(moved, last.named)
             first = last = other if other.opened or moved.launch.url else last
-        for _ in range(MAX_FURTHER_STARTS):
-            further = _find_further_inputs(target, last) if last.may_need_more else ()
-            if not further:
-                break
-            last = _prefer(last, await self._attempt(target, with_inputs(last.named, further)))
+        last = await self._start_with_named(target, last)
         if last.ended_early and last.refused:
             again = await self._start(last.configured, last.named)
             last = again if again.opened else last
@@ -174,6 +170,15 @@ class StartAttempts:
             first, last = await self._start_as_of_release(target, first, last)
         return _add_placeholders_note(last, _name_version(last, choose_probe_result(first, last)))
 
+    async def _start_with_named(self, target: Target, last: StartAttempt) -> StartAttempt:
+        """The last of the starts, each with the inputs that the one before named; the given one if it named none."""
+        for _ in range(MAX_FURTHER_STARTS):
+            further = _find_further_inputs(target, last) if last.may_need_more else ()
+            if not further:
+                break
+            last = _prefer(last, await self._attempt(target, with_inputs(last.named, further)))
+        return last
+
     async def _start_as_of_release(
         self, target: Target, first: StartAttempt, last: StartAttempt
     ) -> tuple[StartAttempt, StartAttempt]:
@@ -181,7 +186,8 @@ class StartAttempts:
 
         A failure may be one of this moment only, or of dependencies that were repaired since they were installed here.
         """
-        dated = await self._attempt(replace(target, as_of_release=True), last.named)
+        older = replace(target, as_of_release=True)
+        dated = await self._start_with_named(older, await self._attempt(older, last.named))
         if not dated.opened:
             return first, last
         again = _prefer(last, await self._start(last.configured, last.named))
