@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from crawler.sandbox.kernel import syscalls
-from crawler.sandbox.kernel.user_ids import INSTALLER_UID
+from crawler.sandbox.kernel.user_ids import FIRST_SLOT_UID, INSTALLER_UID, SLOTS, find_unmapped_id
 
 PATHS = "/usr/bin:/bin:/usr/local/bin"
 MIN_BUBBLEWRAP_VERSION = (0, 8)
@@ -44,7 +44,12 @@ def check_bubblewrap() -> Availability:
         return Availability(False, "bubblewrap is not installed", "install it: apt-get install bubblewrap")
     if shutil.which("ldd") is None:  # finds the libraries that the box needs
         return Availability(False, "ldd is missing", "install the C library's tools (libc-bin or glibc-common)")
-    return _check_version(binary) or _check_namespaces(binary) or Availability(True, detail="namespaces of this kernel")
+    return (
+        _check_version(binary)
+        or _check_ids()
+        or _check_namespaces(binary)
+        or Availability(True, detail="namespaces of this kernel")
+    )
 
 
 def _check_version(binary: str) -> Availability | None:
@@ -53,6 +58,16 @@ def _check_version(binary: str) -> Availability | None:
     if match and (int(match[1]), int(match[2])) >= MIN_BUBBLEWRAP_VERSION:
         return None
     return Availability(False, f"bubblewrap is too old ({output.strip()})", "install bubblewrap 0.8 or newer")
+
+
+def _check_ids() -> Availability | None:
+    unmapped = find_unmapped_id()
+    if unmapped is None:
+        return None
+    last = FIRST_SLOT_UID + SLOTS - 1
+    why = f"this container does not map the user id {unmapped}; servers run as users {INSTALLER_UID} to {last}"
+    fix = f"map {last + 1} ids or more (/etc/subuid, /etc/subgid), or run Hallmark as an ordinary user there"
+    return Availability(False, why, fix)
 
 
 def _check_namespaces(binary: str) -> Availability | None:

@@ -31,6 +31,7 @@ PACKAGES: Final = ("bubblewrap", "podman", "docker")
 IMAGES: Final = ("podman", "docker")
 TRIAL: Final = ("/usr/bin/python3", "-S", "-c", "print('contained')")
 DELEGATE: Final = "have systemd delegate the controllers memory and pids to its user, or run as root"
+MOUNT_CONTROLLERS: Final = "mount the control groups of memory and pids; a container gets them from its engine"
 _TIMEOUT: Final = 20.0
 
 
@@ -151,7 +152,8 @@ def _podman(environ: Mapping[str, str]) -> Availability:
         host, version = table["host"], table["version"]["Version"]
         manner = "rootless" if host["security"]["rootless"] else "as root"
         if not set(host["cgroupControllers"]) >= {"memory", "pids"}:  # it would start without these limits
-            return Availability(False, f"Podman {manner} may limit neither memory nor processes here", DELEGATE)
+            fix = DELEGATE if manner == "rootless" else MOUNT_CONTROLLERS
+            return Availability(False, f"Podman {manner} may limit neither memory nor processes here", fix)
         return Availability(True, detail=f"{version}, {manner}, {host['ociRuntime']['name']}")
     except (ValueError, LookupError, TypeError):
         return Availability(False, "`podman info` fails", "run it: it says what is missing")

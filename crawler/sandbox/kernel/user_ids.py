@@ -36,6 +36,18 @@ def installer_identity() -> Identity:
     return Identity(INSTALLER_UID) if os.geteuid() == 0 else OWN_IDENTITY
 
 
+def find_unmapped_id() -> int | None:
+    """The lowest id that root would give to a box and that this container does not map; None if there is none."""
+    if os.geteuid() != 0:
+        return None
+    maps = [Path(f"/proc/self/{name}").read_text("ascii").splitlines() for name in ("uid_map", "gid_map")]
+    mapped = [
+        [range(int(first), int(first) + int(count)) for first, _, count in map(str.split, lines)] for lines in maps
+    ]
+    wanted = range(INSTALLER_UID, FIRST_SLOT_UID + SLOTS)
+    return next((each for each in wanted for ranges in mapped if not any(each in one for one in ranges)), None)
+
+
 @contextlib.asynccontextmanager
 async def claim_slot(cache_dir: Path) -> AsyncIterator[Identity]:
     """Reserve a user id that no other running sandbox on this machine has, until the context ends."""

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import ssl
+import subprocess
 import sys
 from pathlib import Path
 
@@ -402,6 +403,18 @@ def test_old_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     fake.chmod(0o755)
     monkeypatch.setattr(availability, "PATHS", str(tmp_path))
     assert "too old" in availability.check_bubblewrap().why
+
+
+@pytest.mark.skipif(not availability.check_bubblewrap().ok, reason="no user namespaces here")
+def test_in_a_container_with_a_narrow_id_map_the_missing_ids_are_named() -> None:
+    code = "from crawler.sandbox import availability as a; s = a.check_bubblewrap(); print(s.ok, s.why, s.fix, sep='|')"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    ok, why, fix = done.stdout.strip().split("|")
+    assert ok == "False"
+    assert why == "this container does not map the user id 64100; servers run as users 64100 to 64164"
+    assert "64165 ids" in fix
 
 
 def test_other_systems_are_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
