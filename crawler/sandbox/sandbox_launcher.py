@@ -128,8 +128,11 @@ class Sandbox:
         return found.ecosystem if isinstance(found, package_spec.PackageSpec) else target.type
 
     async def _prepare(self, wanted: package_spec.PackageSpec) -> ResolvedInstallation | Absent:
-        if wanted.as_of:  # those of today broke it: newer ones may not
-            self.known.forget_outdated(replace(wanted, as_of=""), self.now())
+        if wanted.as_of:
+            today = replace(wanted, as_of="")
+            if broken := self.known.find_installation(today):  # an older version, where the newest did not install
+                wanted = wanted.with_version(broken.version)
+            self.known.forget_outdated(today, self.now())  # those of today broke it: newer ones may not
         async with user_ids.hold_lock(self.known.lock_path(wanted)):
             found = self.known.find_installation(wanted)
             if found and self.known.is_fresh(wanted, found, self.now()):

@@ -129,6 +129,16 @@ def test_a_package_that_a_newer_dependency_breaks_starts_with_those_of_its_relea
     assert listed.installed == {"version": "1.0.0", "dependenciesOf": "2025-03-05"}
 
 
+def test_the_dependencies_are_those_of_the_release_of_the_version_that_was_installed(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    publish_broken_by_a_newer_dependency(index)
+    index.add_wheel("notes", "2.0.0", requires=("in-no-index",), released="2026-03-05")
+    found = visit(cache, index, tmp_path, pypi("notes")).content
+    assert isinstance(found, Observed), found
+    assert Listing.parse(found.body).installed == {"version": "1.0.0", "dependenciesOf": "2025-03-05"}
+
+
 def test_settings_that_the_older_dependencies_get_to_ask_for_are_given(
     cache: Path, index: IndexServer, tmp_path: Path
 ) -> None:
