@@ -44,8 +44,8 @@ _NO_NUMBER: Final = re.compile(
 _A_NUMBER: Final = ("1",)
 _EACH: Final = re.compile(rf"{_QUOTED}|[A-Za-z0-9][\w.-]{{0,60}}")
 _JOINING: Final = frozenset({"or", "and"})
-_PREFERRED: Final = ("stdio", "sandbox", "test")
-"""Values that need the least: no port, and no real account."""
+_PREFERRED: Final = ("stdio", "sandbox", "test", "serve", "mcp", "server")
+"""Values that need the least: no port, and no real account; and commands that start a server."""
 
 
 def find_accepted_values(text: str) -> tuple[str, ...]:

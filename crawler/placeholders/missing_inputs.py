@@ -46,6 +46,7 @@ _MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")
 _LIST_ITEM: Final = re.compile(
     r"\s{0,8}(?:[-*•·✗✖❌▸→]|\d{1,2}[.)])?\s{0,4}`?([A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){0,8})\b"
 )
+_LIST_WORD: Final = re.compile(r"\s{0,8}[-*•·]\s{0,4}`?([a-z][a-z0-9-]{0,40})\b")
 _HEADING: Final = re.compile(r"(?:missing|required|following|set|provide)\b.{0,120}:\s{0,4}$", re.IGNORECASE)
 
 _KEY_ERROR: Final = re.compile(r"KeyError: '([A-Z][A-Z0-9_]{2,60})'$")
@@ -65,6 +66,12 @@ _USAGE_WORD: Final = re.compile(r"(?<=\s)<([A-Za-z][\w/. -]{0,40})>")
 _USAGE_OPTION: Final = re.compile(r"(?<=\s)(--[a-z][\w-]{0,60})[ =]<([\w/. -]{1,40})>")
 _OPTIONAL_PART: Final = re.compile(r"\[[^\[\]]{0,120}\]")
 
+_COMMANDS: Final = re.compile(r"\W*(?:available |sub-?)?commands?\W*$", re.IGNORECASE)
+_COMMAND: Final = re.compile(r"[\s│┃]{1,8}([a-z][a-z-]{0,30})(?:\s|$)")
+_BRACES: Final = re.compile(r"\{([a-z][\w,-]{0,300})\}")
+_SERVING: Final = ("stdio", "serve", "serve-stdio", "serve-mcp", "mcp", "mcp-server", "server", "start", "run")
+"""Names of commands that start a server, the surest first."""
+
 _PYDANTIC: Final = re.compile(r"validation errors? for (\w{1,80})")
 _SETTINGS: Final = re.compile(r"settings|config|env", re.IGNORECASE)
 _PYDANTIC_FIELD: Final = re.compile(r"^[A-Za-z]\w{1,60}$")
@@ -76,14 +83,15 @@ _ZOD_AT: Final = re.compile(r"→ at ([A-Z][A-Z0-9_]{2,60})$")
 def find_named_inputs(output: str) -> tuple[PackageInput, ...]:
     """The inputs that an output reports as missing, each once; none when they are not certain.
 
-    The first of alternatives counts, and a variable before an option.
+    The first of alternatives counts, and a variable before an option. Where a help text lists commands, the one that
+    starts a server is missing.
     """
     lines = [_plain(line) for line in output.splitlines()[-_LINES:]]
     found: dict[tuple[InputPlace, str], PackageInput] = {}
     for asked in (*_structured(lines), *_sentences(lines)):
         found.setdefault((asked.place, asked.name), asked)
     if not found:
-        found = {(asked.place, asked.name): asked for asked in _usage(lines)}
+        found = {(asked.place, asked.name): asked for asked in (*_usage(lines), *_serving_command(lines))}
     return tuple(found.values()) if len(found) <= MAX_NAMED_INPUTS else ()
 
 
@@ -132,6 +140,10 @@ def _sentences(lines: list[str]) -> Iterator[PackageInput]:
         if item and "_" in item[1]:
             yield from _variables([item[1]], line)
             continue
+        word = _LIST_WORD.match(line) if listing else None
+        if word and any(f"--{word[1]}" in each for each in lines):
+            yield _option(f"--{word[1]}", line)
+            continue
         listing = bool(_HEADING.search(line))
         if _MANUAL.match(line) or not _LACKS.search(line) or _HARMLESS.search(line):
             continue
@@ -168,6 +180,20 @@ def _usage(lines: list[str]) -> Iterator[PackageInput]:
             yield from (_option(name, value) for name, value in options)
             yield from (_word(name, line) for name in _USAGE_WORD.findall(_USAGE_OPTION.sub(" ", needed))[:4])
             return
+
+
+def _serving_command(lines: list[str]) -> Iterator[PackageInput]:
+    """The command of a help text that starts a server."""
+    listed: set[str] = set()
+    in_list = False
+    for line in lines:
+        listed.update(name for names in _BRACES.findall(line) if _USAGE.match(line) for name in names.split(","))
+        command = _COMMAND.match(line) if in_list else None
+        in_list = bool(_COMMANDS.match(line)) or (in_list and bool(line.strip()))
+        if command:
+            listed.add(command[1])
+    if serving := tuple(name for name in _SERVING if name in listed):
+        yield PackageInput(place=InputPlace.WORD, name="command", choices=serving, required=True)
 
 
 def _listed(names: Iterable[str], line: str) -> Iterator[PackageInput]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from crawler.launcher import ProcessExit
 from crawler.sandbox.node_versions import excludes_node
@@ -42,9 +43,12 @@ _PLACES = (
     r"(?:file://|node:|/)\S{1,300}:\d+(?: in .{1,80})?$",
     r"(?:Node\.js|Bun) v\d|Require stack:|Traceback \(most recent|During handling of|The above exception",
     r"(?:code|errno|syscall|requireStack|hostname|path|url|cause): ['\"\[{\d-]",
+    r"\w{1,60}: (?:\[Circular|(?:undefined|null|-?\d+|\[),?$)",
     r"[/\w.@-]{1,300}\.(?:py|[cm]?[jt]s)$",
 )
 _PLACE = compile_on_use("|".join(_PLACES))
+_USAGE = compile_on_use(r"usage:?\s(.{0,300})", re.IGNORECASE)
+_HEADINGS = frozenset({"error", "errors", "fatal"})
 _QUOTES_CODE = compile_on_use(r"File \"|node:|file://|/\S{1,300}:\d+$")
 """Places after which the line of code is quoted."""
 # Text that differs between starts: identifiers, dates, times, addresses, ports, process ids, durations.
@@ -93,9 +97,11 @@ def fails_in_code(output: str) -> bool:
     return _CODE_FAILURE.search(output) is not None and "cannot open shared object file" not in output
 
 
-def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit) -> Absent:
-    """Why a started server never responded, from the facts of its launch and its exit."""
-    text = find_last_error_line(end.stderr)
+def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit, noise: str = "") -> Absent:
+    """Why a started server never responded, from the facts of its launch, its exit, and `noise`: stdout without
+    messages, where some print their help.
+    """
+    text = find_last_error_line(end.stderr) or find_last_error_line(noise)
     blocked = facts.get("install_scripts_blocked")
     if isinstance(blocked, list) and blocked and _MISSES_BINARY.search(end.stderr):
         names = ", ".join(str(name) for name in blocked[:5])
@@ -116,7 +122,8 @@ def _describe_unmet_node(facts: Mapping[str, Json]) -> str:
 
 
 def find_last_error_line(stderr: str) -> str:
-    """The last line of stderr that says something: one with an error, otherwise one that is no frame of a stack.
+    """The last line of stderr that says something: one with an error, else the usage, else one that is no frame of a
+    stack. A line that ends in a colon comes with the next one, and a heading is replaced by it.
 
     Empty when nothing but places in the code was written.
     """
@@ -125,7 +132,21 @@ def find_last_error_line(stderr: str) -> str:
     telling = list(_list_telling_lines(lines))
     errors = [line for line in telling if _ERROR.match(line, 0, MAX_MESSAGE_LENGTH)]
     worded = [line for line in errors if " " in line]
-    return stabilise_line((ours or worded or errors or telling or [""])[-1])
+    if not (ours or errors) and (usage := _find_usage(telling)):
+        return stabilise_line(f"it prints its usage: {usage}")
+    chosen = (ours or worded or errors or telling or [""])[-1]
+    following = next(iter(telling[len(telling) - telling[::-1].index(chosen) :]), "") if chosen in telling else ""
+    if following and chosen.lower() in _HEADINGS:
+        return stabilise_line(following)
+    return stabilise_line(f"{chosen} {following}" if chosen.endswith(":") else chosen)
+
+
+def _find_usage(lines: Sequence[str]) -> str:
+    """The synopsis of a help text; empty if the lines are none."""
+    for line, following in pairwise([*lines, ""]):
+        if found := _USAGE.match(f"{line} "):
+            return found[1].strip() or following
+    return ""
 
 
 def _list_telling_lines(lines: Iterable[str]) -> Iterator[str]:

@@ -34,7 +34,8 @@ _ADVICE: Final = {
     ),
     Reason.SANDBOX_RESTRICTED: Advice(
         "our sandbox does not provide what the server needs to start, such as the network.",
-        "Nothing is wrong with that. To be measured, start and list without network, large files or much memory.",
+        "Nothing is wrong with that. To be measured, start and list without network, shell, large files or much memory "
+        "and without writing where the package is installed.",
         ours=True,
     ),
     Reason.NO_SANDBOX: Advice(

@@ -42,6 +42,21 @@ def test_variables_are_read_from_sentences_lists_and_errors_of_settings(said: st
 
 
 @pytest.mark.parametrize(
+    ("said", "serving"),
+    [
+        ("Usage: x COMMAND\n\nCommands:\n  index  Index it.\n  serve  Start it.\n", ("serve",)),
+        ("Commands:\n  start  Start.\n  mcp [options]  Start the server\n                 here.\n", ("mcp", "start")),
+        ("╭─ Commands ─────────────╮\n│ login    Log in.       │\n│ stdio    Start it.     │\n", ("stdio",)),
+        ("usage: x [-h] {index,serve} ...\n", ("serve",)),
+        ("Commands:\n  index  Index it.\n\nNotes:\n  serve  is no command.\n", ()),
+        ("it can serve {start,stop}\n", ()),
+    ],
+)
+def test_the_command_that_starts_a_server_is_read_from_a_help_text(said: str, serving: tuple[str, ...]) -> None:
+    assert [asked.choices for asked in find_named_inputs(said)] == ([serving] if serving else [])
+
+
+@pytest.mark.parametrize(
     ("said", "wanted"),
     [
         ("x: error: the following arguments are required: --store/-s, path", [("option", "--store"), ("word", "path")]),
@@ -53,6 +68,7 @@ def test_variables_are_read_from_sentences_lists_and_errors_of_settings(said: st
         ("Missing required arguments: api-key, url", [("option", "--api-key"), ("option", "--url")]),
         ("Please provide a database URL as a command-line argument", [("word", "database URL")]),
         ("Usage: files <folder> --at <url> [--more <x>] [others...]", [("option", "--at"), ("word", "folder")]),
+        ("Required arguments are missing:\n  - folder: of notes\n   use --folder\n", [("option", "--folder")]),
     ],
 )
 def test_arguments_are_read_from_what_parsers_of_command_lines_say(said: str, wanted: list[tuple[str, str]]) -> None:

@@ -292,6 +292,25 @@ PYTHON_GROUP = """  | ExceptionGroup: unhandled errors (1 sub-exception)
 """
 
 
+NODE_OBJECT = """<ref *1> Error: spawnSync notes ENOENT
+    at Object.spawnSync (node:internal/child_process:1160:20) {
+  errno: -2,
+  spawnargs: [
+    '-c'
+  ],
+  error: [Circular *1],
+  status: null,
+  stderr: undefined
+}
+"""
+HELP = """Usage: notes [OPTIONS] COMMAND [ARGS]...
+
+Commands:
+  index  Index new notes.
+  serve  Start the server.
+"""
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [
@@ -299,6 +318,14 @@ PYTHON_GROUP = """  | ExceptionGroup: unhandled errors (1 sub-exception)
         (PYTHON_STACK, "x.errors.Stop: no cluster"),
         (PYTHON_GROUP, "KeyError: 'HOME_ASSISTANT'"),
         ("    at main (/app/x.js:1:2)\n    at async run (/app/y.js:3:4)\n", ""),
+        (NODE_OBJECT, "<ref *1> Error: spawnSync notes ENOENT"),
+        ("╭─ Error ──────────╮\n│ Missing command. │\n╰──────────────────╯\n", "Missing command."),
+        (
+            "Error: arguments are missing:\n  - folder: where notes are\n",
+            "Error: arguments are missing: folder: where notes are",
+        ),
+        (HELP, "it prints its usage: notes [OPTIONS] COMMAND [ARGS]..."),
+        (HELP + "error: no such command\n", "error: no such command"),
     ],
 )
 def test_last_words_are_a_message_and_no_place_in_the_code(said: str, words: str) -> None:
@@ -308,6 +335,11 @@ def test_last_words_are_a_message_and_no_place_in_the_code(said: str, words: str
 def test_a_failure_that_leaves_only_places_in_the_code_is_its_exit_code() -> None:
     found = describe_start_failure({}, ProcessExit(1, "    at main (/app/x.js:1:2)\n"))
     assert found == Absent(Reason.START_FAILED, "exit code 1")
+
+
+def test_a_help_text_on_standard_output_is_named_as_the_reason() -> None:
+    found = describe_start_failure({}, ProcessExit(0, ""), HELP)
+    assert found == Absent(Reason.START_FAILED, "exit code 0: it prints its usage: notes [OPTIONS] COMMAND [ARGS]...")
 
 
 def test_last_words_name_no_thread() -> None:

@@ -38,13 +38,13 @@ _MISSING: Final = (
     r"|please (?:set|provide|specify)|needs?|needed|undefined)"
 )
 _CREDENTIAL: Final = (
-    r"(?:\bapi[ _-]?keys?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b|\bsecrets?\b|\bpasswords?\b"
-    r"|\bkubeconfig\b|\benvironment variables?\b|\benv vars?\b|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*"
-    r"(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
+    r"(?:\bapi[ _-]?keys?\b|\bapp ?(?:id|secret)s?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b"
+    r"|\bsecrets?\b|\bpasswords?\b|\bkubeconfig\b|\benvironment variables?\b|\benv vars?\b"
+    r"|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
 )
 _LACKS_CREDENTIALS: Final = compile_on_use(
     rf"{_MISSING}[^\n]{{0,120}}?{_CREDENTIAL}|{_CREDENTIAL}[^\n]{{0,120}}?{_MISSING}"
-    rf"|\bno (?:\w+ ){{0,2}}{_CREDENTIAL}",
+    rf"|\bno (?:\w+ ){{0,2}}{_CREDENTIAL}|\bnot (?:authenticated|logged in|signed in)\b",
     re.IGNORECASE,
 )
 _REFUSES_CREDENTIALS: Final = compile_on_use(
@@ -71,10 +71,21 @@ _HAS_NO_ROOM: Final = compile_on_use(
 _HAS_NO_MEMORY: Final = compile_on_use(
     r"heap out of memory|\bMemoryError\b|\bENOMEM\b|cannot allocate memory|\bbad_alloc\b", re.IGNORECASE
 )
+_HAS_NO_PROGRAM: Final = compile_on_use(
+    r"\bspawn(?:Sync)? (?:/\w+/)*(?:(?:ba)?sh|git|np[mx]|uvx?|docker)\b[^\n]{0,40}ENOENT"
+    r"|No such file or directory: ['\"](?:/\w+/)*(?:(?:ba)?sh|git|np[mx]|uvx?|docker)['\"]"
+)
+_WRITES_TO_ITS_FILES: Final = compile_on_use(
+    r"\bENOENT\b[^\n]{0,60}, mkdir '/app/"
+    r"|(?:\bE(?:ROFS|ACCES|PERM)\b|\bErrno (?:1|13|30)\])[^\n]{0,80}'/app/"
+)
+"""Node says ENOENT when it may not make a folder and those above it."""
 _NEEDS_NETWORK: Final = "it needs the network to start"
 _CONTAINMENT_CAUSES: Final = (
     ("it needs more room for files than the sandbox gives", _HAS_NO_ROOM),
     ("it needs more memory than the sandbox gives", _HAS_NO_MEMORY),
+    ("it runs a program that the sandbox lacks", _HAS_NO_PROGRAM),
+    ("it writes among its installed files, which the sandbox does not allow", _WRITES_TO_ITS_FILES),
     (_NEEDS_NETWORK, _REACHES_NO_HOST),
 )
 _LIMITS: Final = (
@@ -133,7 +144,8 @@ def explain_exit(
     """
     if reply.answer:
         return explain_reply(reply, asked)
-    text = (ended.stderr if ended else "") + "\n" + noise.decode("utf-8", "replace")
+    said = noise.decode("utf-8", "replace")
+    text = (ended.stderr if ended else "") + "\n" + said
     if ended and ended.limit:
         return explain_limit(ended.limit)
     if ended and ended.ports and isinstance(reply.failure, TimedOut):
@@ -141,7 +153,7 @@ def explain_exit(
     if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
         if missing := find_credentials_request(text):
             return Absent(Reason.CREDENTIALS_REQUIRED, missing)
-        cause = failure_messages.describe_start_failure(facts, ended) if ended else Absent(Reason.START_FAILED)
+        cause = failure_messages.describe_start_failure(facts, ended, said) if ended else Absent(Reason.START_FAILED)
         own = "" if cause == Absent(cause.reason) else mask_tail(cause.detail)
         parts = (f"{reply.failure.detail} {asked}", own)
         return Absent(cause.reason, ": ".join(part for part in parts if part))
@@ -186,7 +198,7 @@ def explain_containment(absent: Absent, text: str) -> Absent:
 
 
 def find_containment_cause(text: str) -> Absent | None:
-    """What the sandbox lacks for the process: the network, or more room for files. None when nothing shows that."""
+    """What the sandbox lacks for the process, such as the network or a program. None when nothing shows that."""
     searched = text[-_MAX_SEARCHED:]
     for sentence, pattern in _CONTAINMENT_CAUSES:
         if pattern.search(searched):

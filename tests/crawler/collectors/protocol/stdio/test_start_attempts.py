@@ -360,9 +360,40 @@ def test_the_line_that_says_most_is_quoted_and_no_line_of_a_manual() -> None:
     assert find_credentials_request(said) == "the server asks for credentials: Error: no token provided"
 
 
-@pytest.mark.parametrize("said", ["write ENOSPC", "OSError: No space left on device", "I/O failure when writing x"])
-def test_a_full_scratch_is_our_limit(said: str) -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        "write ENOSPC",
+        "OSError: No space left on device",
+        "I/O failure when writing x",
+        "Error: spawnSync /bin/sh ENOENT",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'git'",
+        "Error: ENOENT: no such file or directory, mkdir '/app/node_modules/notes/logs'",
+        "OSError: [Errno 30] Read-only file system: '/app/notes/cache'",
+    ],
+)
+def test_what_only_the_sandbox_lacks_is_not_the_fault_of_the_server(said: str) -> None:
     assert explain_containment(Absent(Reason.START_FAILED, "x"), said).reason is Reason.SANDBOX_RESTRICTED
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error: spawn notes-helper ENOENT",
+        "Error: ENOENT: no such file or directory, open '/app/node_modules/notes/data.json'",
+        "FileNotFoundError: [Errno 2] No such file or directory: '/app/notes/data.json'",
+    ],
+)
+def test_what_the_package_lacks_is_not_the_fault_of_the_sandbox(said: str) -> None:
+    assert explain_containment(Absent(Reason.START_FAILED, "x"), said) == Absent(Reason.START_FAILED, "x")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Error: appId, and appSecret are required", "Not authenticated. Log in, or set CHAT_TOKEN in the environment."],
+)
+def test_a_request_to_log_in_asks_for_credentials(said: str) -> None:
+    assert find_credentials_request(said)
 
 
 class FailsAtFirst(Started):
