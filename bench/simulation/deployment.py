@@ -161,6 +161,7 @@ class Deployment:
             "HALLMARK_READ_TIMEOUT": str(15.0 * pace),
             "HALLMARK_SERVER_TIMEOUT": str(120.0 * pace),
             "HALLMARK_RETRY_PAUSE": str(5.0 * pace),
+            "HALLMARK_HOST_REST": str(900.0 * pace),
             "HALLMARK_LOG_LEVEL": "info",
             "SSL_CERT_FILE": str(self._authority),
             **self.plan.changes,
