@@ -47,6 +47,7 @@ class Row:
     credentials: bool
     version: str | None = None
     tools: int | None = None
+    dated: str = ""
     reason: str = ""
     detail: str = ""
     install_cold: float | None = None
@@ -195,7 +196,9 @@ def add_results(row: Row, probes: Sequence[ProbeResult]) -> Row:
     )
     if isinstance(first.content, Absent):
         return dataclasses.replace(row, reason=first.content.reason.value, detail=first.content.detail)
-    tools = Listing.parse(first.content.body).tools
+    listed = Listing.parse(first.content.body)
+    tools = listed.tools
+    row = dataclasses.replace(row, dated=str(listed.installed.get("dependenciesOf") or ""))
     if tools.end != "complete":
         return dataclasses.replace(row, reason=f"tools/list: {tools.end}", detail=json.dumps(tools.error)[:300])
     return dataclasses.replace(row, tools=len(tools.items))
@@ -226,7 +229,8 @@ def forget(tree: Path) -> int:
 
 def line(row: Row) -> str:
     """A row of the table."""
-    outcome = str(row.tools) if row.tools is not None else f"`{row.reason}`: {shorten(row.detail)}"
+    dated = f", with dependencies of {row.dated}" if row.dated else ""
+    outcome = f"{row.tools}{dated}" if row.tools is not None else f"`{row.reason}`: {shorten(row.detail)}"
     cells = [
         f"`{row.package}`",
         row.version or "–",
