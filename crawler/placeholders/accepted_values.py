@@ -82,8 +82,8 @@ def _read_values(line: str) -> tuple[str, ...]:
 
 
 def _in_order(values: Sequence[str]) -> tuple[str, ...]:
-    preferred = [value for value in values if value.lower() in _PREFERRED]
-    return (*preferred, *(value for value in values if value not in preferred))[:MAX_VALUES]
+    rank = {value: place for place, value in enumerate(_PREFERRED)}
+    return tuple(sorted(values, key=lambda value: rank.get(value.lower(), len(rank))))[:MAX_VALUES]
 
 
 def _mentions(line: str, name: str, value: str) -> bool:

@@ -80,7 +80,11 @@ def find_still_missing_inputs(target: Target, given: Sequence[GivenInput], outpu
     """
     keys = {(each.place, each.name) for each in given}
     known = {*dict(target.environment), *target.arguments}
-    new = [each for each in find_named_inputs(output) if (each.place, each.name) not in keys and each.name not in known]
+    new = [
+        each
+        for each in find_named_inputs(output)
+        if (each.place, each.name) not in keys and known.isdisjoint({each.name, *each.choices})
+    ]
     return new or [each for each in target.inputs if (each.place, each.name) not in keys]
 
 

@@ -49,6 +49,8 @@ _LIST_ITEM: Final = re.compile(
 _LIST_WORD: Final = re.compile(r"\s{0,8}[-*•·]\s{0,4}`?([a-z][a-z0-9-]{0,40})\b")
 _HEADING: Final = re.compile(r"(?:missing|required|following|set|provide)\b.{0,120}:\s{0,4}$", re.IGNORECASE)
 
+_ONE_OF: Final = re.compile(r"\bone of\b|\beither\b|\bany of\b", re.IGNORECASE)
+
 _KEY_ERROR: Final = re.compile(r"KeyError: '([A-Z][A-Z0-9_]{2,60})'$")
 _ARGPARSE: Final = re.compile(r"the following arguments are required: (.{1,300})$")
 _YARGS: Final = re.compile(r"^\s{0,8}Missing required arguments?: ([\w, -]{1,200})$")
@@ -67,8 +69,8 @@ _USAGE_OPTION: Final = re.compile(r"(?<=\s)(--[a-z][\w-]{0,60})[ =]<([\w/. -]{1,
 _OPTIONAL_PART: Final = re.compile(r"\[[^\[\]]{0,120}\]")
 
 _COMMANDS: Final = re.compile(r"\W*(?:available |sub-?)?commands?\W*$", re.IGNORECASE)
-_COMMAND: Final = re.compile(r"[\s│┃]{1,8}([a-z][a-z-]{0,30})(?:\s|$)")
-_BRACES: Final = re.compile(r"\{([a-z][\w,-]{0,300})\}")
+_COMMAND: Final = re.compile(r"([\s│┃]{1,8})([a-z][a-z-]{0,30})(?:\s|$)")
+_BRACES: Final = re.compile(r"(--[\w-]{1,60}[ =])?\{([a-z][\w,-]{0,300})\}")
 _SERVING: Final = ("stdio", "serve", "serve-stdio", "serve-mcp", "mcp", "mcp-server", "server", "start", "run")
 """Names of commands that start a server, the surest first."""
 
@@ -140,11 +142,11 @@ def _sentences(lines: list[str]) -> Iterator[PackageInput]:
         if item and "_" in item[1]:
             yield from _variables([item[1]], line)
             continue
-        word = _LIST_WORD.match(line) if listing else None
-        if word and any(f"--{word[1]}" in each for each in lines):
-            yield _option(f"--{word[1]}", line)
+        word = _LIST_WORD.match(line) if listing and not _HARMLESS.search(line) else None
+        if word and (option := f"--{word[1]}") not in _SWITCHES and _names_option(lines, option):
+            yield _option(option, line)
             continue
-        listing = bool(_HEADING.search(line))
+        listing = bool(_HEADING.search(line)) and not _ONE_OF.search(line)
         if _MANUAL.match(line) or not _LACKS.search(line) or _HARMLESS.search(line):
             continue
         names = _first_of_each(line, _VARIABLE) or _ONE_WORD.findall(line)
@@ -154,6 +156,10 @@ def _sentences(lines: list[str]) -> Iterator[PackageInput]:
             yield _word(found[1].strip(), line)
         elif not _USAGE.match(line):
             yield from (_option(name, line) for name in _first_of_each(line, _OPTION) if name not in _SWITCHES)
+
+
+def _names_option(lines: list[str], option: str) -> bool:
+    return any(re.search(rf"(?<![\w-]){option}(?![\w-])", line) for line in lines)
 
 
 _SWITCHES: Final = frozenset({"--help", "--version", "--verbose", "--debug", "--force", "--legacy-peer-deps", "--save"})
@@ -185,13 +191,17 @@ def _usage(lines: list[str]) -> Iterator[PackageInput]:
 def _serving_command(lines: list[str]) -> Iterator[PackageInput]:
     """The command of a help text that starts a server."""
     listed: set[str] = set()
-    in_list = False
+    in_list, indentation = False, ""
     for line in lines:
-        listed.update(name for names in _BRACES.findall(line) if _USAGE.match(line) for name in names.split(","))
+        if _USAGE.match(line):
+            braces = _BRACES.findall(_OPTIONAL_PART.sub(" ", line))
+            listed.update(name for option, names in braces if not option for name in names.split(","))
         command = _COMMAND.match(line) if in_list else None
         in_list = bool(_COMMANDS.match(line)) or (in_list and bool(line.strip()))
         if command:
-            listed.add(command[1])
+            indentation = indentation or command[1]
+            if command[1] == indentation:  # a deeper line goes on with a description
+                listed.add(command[2])
     if serving := tuple(name for name in _SERVING if name in listed):
         yield PackageInput(place=InputPlace.WORD, name="command", choices=serving, required=True)
 

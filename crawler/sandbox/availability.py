@@ -65,7 +65,7 @@ def _check_ids() -> Availability | None:
     if unmapped is None:
         return None
     last = FIRST_SLOT_UID + SLOTS - 1
-    why = f"this container does not map the user id {unmapped}; servers run as users {INSTALLER_UID} to {last}"
+    why = f"this container does not map the user or group id {unmapped}; servers run as users {INSTALLER_UID} to {last}"
     fix = f"map {last + 1} ids or more (/etc/subuid, /etc/subgid), or run Hallmark as an ordinary user there"
     return Availability(False, why, fix)
 

@@ -43,11 +43,16 @@ _PLACES = (
     r"(?:file://|node:|/)\S{1,300}:\d+(?: in .{1,80})?$",
     r"(?:Node\.js|Bun) v\d|Require stack:|Traceback \(most recent|During handling of|The above exception",
     r"(?:code|errno|syscall|requireStack|hostname|path|url|cause): ['\"\[{\d-]",
-    r"\w{1,60}: (?:\[Circular|(?:undefined|null|-?\d+|\[),?$)",
+    r"(?!\w*(?:Error|Exception|Exit|Interrupt)\b)\w{1,60}: (?:\[Circular|(?:undefined|null|-?\d+|\[),?$)",
     r"[/\w.@-]{1,300}\.(?:py|[cm]?[jt]s)$",
 )
 _PLACE = compile_on_use("|".join(_PLACES))
-_USAGE = compile_on_use(r"usage:?\s(.{0,300})", re.IGNORECASE)
+_USAGE = compile_on_use(r"usage:\s(?!\s*\d|\[cpu)(.{0,300})", re.IGNORECASE)
+_COMPLAINT = compile_on_use(
+    r"(?:unknown|unexpected|missing|invalid|not enough|too many|unrecogni[sz]ed|no such|cannot|could not|failed)\b",
+    re.IGNORECASE,
+)
+"""How a line begins that says what is wrong, below a help text."""
 _HEADINGS = frozenset({"error", "errors", "fatal"})
 _QUOTES_CODE = compile_on_use(r"File \"|node:|file://|/\S{1,300}:\d+$")
 """Places after which the line of code is quoted."""
@@ -132,9 +137,10 @@ def find_last_error_line(stderr: str) -> str:
     telling = list(_list_telling_lines(lines))
     errors = [line for line in telling if _ERROR.match(line, 0, MAX_MESSAGE_LENGTH)]
     worded = [line for line in errors if " " in line]
-    if not (ours or errors) and (usage := _find_usage(telling)):
+    complaints = [line for line in telling if _COMPLAINT.match(line)]
+    if not (ours or errors or complaints) and (usage := _find_usage(telling)):
         return stabilise_line(f"it prints its usage: {usage}")
-    chosen = (ours or worded or errors or telling or [""])[-1]
+    chosen = (ours or worded or errors or complaints or telling or [""])[-1]
     following = next(iter(telling[len(telling) - telling[::-1].index(chosen) :]), "") if chosen in telling else ""
     if following and chosen.lower() in _HEADINGS:
         return stabilise_line(following)
@@ -147,6 +153,14 @@ def _find_usage(lines: Sequence[str]) -> str:
         if found := _USAGE.match(f"{line} "):
             return found[1].strip() or following
     return ""
+
+
+def is_last_error(text: str, pattern: re.Pattern[str]) -> bool:
+    """Whether a line of a text matches a pattern and no later one is an error."""
+    stripped = (each.strip(_FRAMING) for each in _ANSI.sub("", text).splitlines())
+    lines = list(_list_telling_lines(line for line in stripped if line))
+    places = [at for at, line in enumerate(lines) if pattern.search(line)]
+    return bool(places) and not any(_ERROR.match(line, 0, MAX_MESSAGE_LENGTH) for line in lines[places[-1] + 1 :])
 
 
 def _list_telling_lines(lines: Iterable[str]) -> Iterator[str]:

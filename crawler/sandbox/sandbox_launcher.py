@@ -45,7 +45,7 @@ _FILES_CHANGING = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
 )
 _INVALID_ARGUMENT = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
-# Seconds for which the verification of a layer is valid: a server is started up to nine times in a row, and each
+# Seconds for which the verification of a layer is valid: a server is started up to eleven times in a row, and each
 # verification costs as much processor time as the rest of a start.
 VERIFIED_SECONDS = 30.0
 # Python's hash seed is fixed, so that a server responds equally on every start.
@@ -130,9 +130,16 @@ class Sandbox:
     async def _prepare(self, wanted: package_spec.PackageSpec) -> ResolvedInstallation | Absent:
         if wanted.as_of:
             today = replace(wanted, as_of="")
-            if broken := self.known.find_installation(today):  # an older version, where the newest did not install
-                wanted = wanted.with_version(broken.version)
+            broken = self.known.find_installation(today)
             self.known.forget_outdated(today, self.now())  # those of today broke it: newer ones may not
+            if broken and broken.version != wanted.version:  # an older version, where the newest did not install
+                found = await self._prepare_version(wanted.with_version(broken.version))
+                if not isinstance(found, Absent):  # for the next start, when today's may be forgotten
+                    self.known.store_installation(wanted, found)
+                return found
+        return await self._prepare_version(wanted)
+
+    async def _prepare_version(self, wanted: package_spec.PackageSpec) -> ResolvedInstallation | Absent:
         async with user_ids.hold_lock(self.known.lock_path(wanted)):
             found = self.known.find_installation(wanted)
             if found and self.known.is_fresh(wanted, found, self.now()):

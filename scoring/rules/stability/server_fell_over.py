@@ -19,7 +19,7 @@ from scoring.scopes.samples import Survival
     severity=Severity.ERROR,
     title="The server serves no client after a question",
     remedy="Answer an unexpected request with an error, so that a new client can connect after the named question. "
-    "This version is not asked it again: raise the version in `serverInfo` when it is repaired.",
+    "A remote of this version is not asked it again: raise the version in `serverInfo` when it is repaired.",
     since="2026.3",
     version=1,
     good=[build_survival("legacy/unknown-method"), build_survival("legacy/stream", "modern/malformed")],

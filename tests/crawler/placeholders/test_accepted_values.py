@@ -39,6 +39,10 @@ def test_an_ordinary_sentence_enumerates_nothing(line: str) -> None:
     assert find_accepted_values(line) == ()
 
 
+def test_the_value_that_needs_the_least_comes_first() -> None:
+    assert find_accepted_values("mode must be one of: server, http, stdio")[:2] == ("stdio", "server")
+
+
 def test_a_text_that_is_no_number_is_replaced_by_one() -> None:
     for line in (
         "ValueError: could not convert string to float: 'example'",

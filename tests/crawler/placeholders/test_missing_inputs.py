@@ -50,6 +50,9 @@ def test_variables_are_read_from_sentences_lists_and_errors_of_settings(said: st
         ("usage: x [-h] {index,serve} ...\n", ("serve",)),
         ("Commands:\n  index  Index it.\n\nNotes:\n  serve  is no command.\n", ()),
         ("it can serve {start,stop}\n", ()),
+        ("usage: x [-h] [--mode {stdio,http}] [--log {start,run}] folder\n", ()),
+        ("usage: x --mode {stdio,http}\n", ()),
+        ("Commands:\n  stop   Stop the\n         server  that is up\n", ()),
     ],
 )
 def test_the_command_that_starts_a_server_is_read_from_a_help_text(said: str, serving: tuple[str, ...]) -> None:
@@ -88,6 +91,10 @@ def test_arguments_are_read_from_what_parsers_of_command_lines_say(said: str, wa
         "pass it as an argument: it is required as a command-line argument",
         "run it with --help, --verbose is required",
         "      --tls-key string   The key. Must be used together with --tls-cert, required",
+        "Required arguments are missing:\n  - api: of an address\n  use --api-key",
+        "The following can be set:\n  - help: show this (--help)",
+        "Missing:\n  - folder: optional, --folder",
+        "Please provide one of the following:\n  - stdio: with --stdio\n  - http: with --http",
     ],
 )
 def test_nothing_is_read_where_it_is_not_clear_what_is_missing(said: str) -> None:

@@ -326,6 +326,11 @@ Commands:
         ),
         (HELP, "it prints its usage: notes [OPTIONS] COMMAND [ARGS]..."),
         (HELP + "error: no such command\n", "error: no such command"),
+        (HELP + "Unknown argument: verbose\n", "Unknown argument: verbose"),
+        ("Usage data is collected.\nThe database is locked\n", "The database is locked"),
+        ("memory\nusage: 54 MB\nbye for now\n", "bye for now"),
+        ("Traceback (most recent call last):\nKeyError: 0\n", "KeyError: 0"),
+        ("RuntimeError: 404\n", "RuntimeError: 404"),
     ],
 )
 def test_last_words_are_a_message_and_no_place_in_the_code(said: str, words: str) -> None:

@@ -413,7 +413,7 @@ def test_in_a_container_with_a_narrow_id_map_the_missing_ids_are_named() -> None
     )
     ok, why, fix = done.stdout.strip().split("|")
     assert ok == "False"
-    assert why == "this container does not map the user id 64100; servers run as users 64100 to 64164"
+    assert why == "this container does not map the user or group id 64100; servers run as users 64100 to 64164"
     assert "64165 ids" in fix
 
 

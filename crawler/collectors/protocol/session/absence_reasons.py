@@ -38,13 +38,15 @@ _MISSING: Final = (
     r"|please (?:set|provide|specify)|needs?|needed|undefined)"
 )
 _CREDENTIAL: Final = (
-    r"(?:\bapi[ _-]?keys?\b|\bapp ?(?:id|secret)s?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b"
+    r"(?:\bapi[ _-]?keys?\b|\bapp ?secrets?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b"
     r"|\bsecrets?\b|\bpasswords?\b|\bkubeconfig\b|\benvironment variables?\b|\benv vars?\b"
     r"|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
 )
 _LACKS_CREDENTIALS: Final = compile_on_use(
     rf"{_MISSING}[^\n]{{0,120}}?{_CREDENTIAL}|{_CREDENTIAL}[^\n]{{0,120}}?{_MISSING}"
-    rf"|\bno (?:\w+ ){{0,2}}{_CREDENTIAL}|\bnot (?:authenticated|logged in|signed in)\b",
+    rf"|\bno (?:\w+ ){{0,2}}{_CREDENTIAL}"
+    r"|(?:(?m:^)\W{0,8}|\berror: |(?<!\bif )\byou(?:'re| are) )not (?:authenticated|logged in|signed in)"
+    r"(?=[.!,:;]|(?m:$)| to\b| with\b)",
     re.IGNORECASE,
 )
 _REFUSES_CREDENTIALS: Final = compile_on_use(
@@ -71,23 +73,27 @@ _HAS_NO_ROOM: Final = compile_on_use(
 _HAS_NO_MEMORY: Final = compile_on_use(
     r"heap out of memory|\bMemoryError\b|\bENOMEM\b|cannot allocate memory|\bbad_alloc\b", re.IGNORECASE
 )
+_PROGRAM: Final = r"(?:(?:/[\w.-]{1,40}){0,6}/)?(?:(?:ba)?sh|git|np[mx]|uvx?|docker)(?![\w.-])"
 _HAS_NO_PROGRAM: Final = compile_on_use(
-    r"\bspawn(?:Sync)? (?:/\w+/)*(?:(?:ba)?sh|git|np[mx]|uvx?|docker)\b[^\n]{0,40}ENOENT"
-    r"|No such file or directory: ['\"](?:/\w+/)*(?:(?:ba)?sh|git|np[mx]|uvx?|docker)['\"]"
+    rf"\bspawn(?:Sync)? {_PROGRAM}[^\n]{{0,40}}ENOENT|No such file or directory: ['\"]{_PROGRAM}['\"]"
 )
+_CHANGES: Final = r"(?:mkdir|rmdir|unlink|rename|copyfile|symlink|chmod|utime)"
 _WRITES_TO_ITS_FILES: Final = compile_on_use(
-    r"\bENOENT\b[^\n]{0,60}, mkdir '/app/"
-    r"|(?:\bE(?:ROFS|ACCES|PERM)\b|\bErrno (?:1|13|30)\])[^\n]{0,80}'/app/"
+    rf"\bENOENT\b[^\n]{{0,60}}, mkdir '/app/|\bE(?:ACCES|PERM)\b[^\n]{{0,60}}, {_CHANGES} '/app/"
+    r"|(?:\bEROFS\b|\bErrno 30\])[^\n]{0,80}'/app/"
 )
 """Node says ENOENT when it may not make a folder and those above it."""
 _NEEDS_NETWORK: Final = "it needs the network to start"
 _CONTAINMENT_CAUSES: Final = (
     ("it needs more room for files than the sandbox gives", _HAS_NO_ROOM),
     ("it needs more memory than the sandbox gives", _HAS_NO_MEMORY),
-    ("it runs a program that the sandbox lacks", _HAS_NO_PROGRAM),
-    ("it writes among its installed files, which the sandbox does not allow", _WRITES_TO_ITS_FILES),
     (_NEEDS_NETWORK, _REACHES_NO_HOST),
 )
+_LAST_ERRORS: Final = (
+    ("it runs a program that the sandbox lacks", _HAS_NO_PROGRAM),
+    ("it writes among its installed files, which the sandbox does not allow", _WRITES_TO_ITS_FILES),
+)
+"""Causes of what ends with them: some warn of them and go on. An image has programs and folders of its own."""
 _LIMITS: Final = (
     ("time", Reason.TIMEOUT),
     ("output", Reason.START_FAILED),
@@ -197,9 +203,12 @@ def explain_containment(absent: Absent, text: str) -> Absent:
     return (find_containment_cause(text) if absent.reason in {Reason.START_FAILED, Reason.TIMEOUT} else None) or absent
 
 
-def find_containment_cause(text: str) -> Absent | None:
+def find_containment_cause(text: str, *, is_image: bool = False) -> Absent | None:
     """What the sandbox lacks for the process, such as the network or a program. None when nothing shows that."""
     searched = text[-_MAX_SEARCHED:]
+    for sentence, pattern in () if is_image else _LAST_ERRORS:
+        if failure_messages.is_last_error(searched, pattern):
+            return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, searched, pattern))
     for sentence, pattern in _CONTAINMENT_CAUSES:
         if pattern.search(searched):
             return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, searched, pattern))

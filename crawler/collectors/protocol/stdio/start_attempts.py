@@ -102,7 +102,8 @@ class StartAttempt(Struct, frozen=True, kw_only=True):
         if self.limit:
             return explain_limit(self.limit)
         stopped = _reason(self) is Reason.TIMEOUT or self.ended_early
-        if output := find_containment_cause(self.output):
+        is_image = self.configured.target.type is TargetType.OCI
+        if output := find_containment_cause(self.output, is_image=is_image):
             return describe_needed_hosts(self.hosts) or output if is_network_cause(output) else output
         return describe_needed_hosts(self.hosts) if stopped else None
 

@@ -14,7 +14,11 @@ from msgspec.structs import replace
 
 from crawler.collectors.interop.collector import InteropCollector
 from crawler.collectors.protocol.probes.probe import ProbeResult
-from crawler.collectors.protocol.session.absence_reasons import explain_containment, find_credentials_request
+from crawler.collectors.protocol.session.absence_reasons import (
+    explain_containment,
+    find_containment_cause,
+    find_credentials_request,
+)
 from crawler.collectors.protocol.stdio.start_attempts import StartAttempt, choose_probe_result
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
@@ -368,6 +372,8 @@ def test_the_line_that_says_most_is_quoted_and_no_line_of_a_manual() -> None:
         "I/O failure when writing x",
         "Error: spawnSync /bin/sh ENOENT",
         "FileNotFoundError: [Errno 2] No such file or directory: 'git'",
+        "Error: spawn /usr/bin/git ENOENT",
+        "Error: EACCES: permission denied, mkdir '/app/node_modules/notes/logs'",
         "Error: ENOENT: no such file or directory, mkdir '/app/node_modules/notes/logs'",
         "OSError: [Errno 30] Read-only file system: '/app/notes/cache'",
     ],
@@ -382,6 +388,10 @@ def test_what_only_the_sandbox_lacks_is_not_the_fault_of_the_server(said: str) -
         "Error: spawn notes-helper ENOENT",
         "Error: ENOENT: no such file or directory, open '/app/node_modules/notes/data.json'",
         "FileNotFoundError: [Errno 2] No such file or directory: '/app/notes/data.json'",
+        "Error: spawn git-lfs ENOENT",
+        "PermissionError: [Errno 13] Permission denied: '/app/notes/bin/helper'",
+        "Error: EACCES: permission denied, scandir '/app/notes'",
+        "Warning: spawn git ENOENT, no history\nTypeError: x.y is not a function",
     ],
 )
 def test_what_the_package_lacks_is_not_the_fault_of_the_sandbox(said: str) -> None:
@@ -394,6 +404,22 @@ def test_what_the_package_lacks_is_not_the_fault_of_the_sandbox(said: str) -> No
 )
 def test_a_request_to_log_in_asks_for_credentials(said: str) -> None:
     assert find_credentials_request(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Tool arguments are not logged in production.\nTypeError: x is not a function",
+        "Tip: if you are not logged in, run notes login\nTypeError: x is not a function",
+        "appId is required",
+    ],
+)
+def test_words_about_a_log_or_an_argument_ask_for_no_credentials(said: str) -> None:
+    assert find_credentials_request(said) is None
+
+
+def test_an_image_lacks_programs_by_itself() -> None:
+    assert find_containment_cause("Error: spawn git ENOENT", is_image=True) is None
 
 
 class FailsAtFirst(Started):
