@@ -45,8 +45,7 @@ _FILES_CHANGING = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
 )
 _INVALID_ARGUMENT = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
-# Seconds for which the verification of a layer is valid: a server is started up to eleven times in a row, and each
-# verification costs as much processor time as the rest of a start.
+# Seconds for which a layer stays verified: that costs as much as the rest of a start, of up to eleven in a row.
 VERIFIED_SECONDS = 30.0
 # Python's hash seed is fixed, so that a server responds equally on every start.
 RUN_ENVIRONMENT: Mapping[str, str] = {
