@@ -19,6 +19,7 @@ FIRST_SLOT_UID = 64101
 SLOTS = 64
 # User ids belong to the machine: if two caches used the same one, a fork bomb in one box would affect another.
 MACHINE_LOCKS = Path("/run/hallmark")
+OWN_PROCESS = Path("/proc/self")
 POLL = 0.05
 
 
@@ -37,10 +38,16 @@ def installer_identity() -> Identity:
 
 
 def find_unmapped_id() -> int | None:
-    """The lowest id that root would give to a box and that this container does not map; None if there is none."""
+    """The lowest user or group id that root would give to a box and that this container does not map.
+
+    None if there is none, and on a kernel without user namespaces, which has no maps.
+    """
     if os.geteuid() != 0:
         return None
-    maps = [Path(f"/proc/self/{name}").read_text("ascii").splitlines() for name in ("uid_map", "gid_map")]
+    try:
+        maps = [(OWN_PROCESS / name).read_text("ascii").splitlines() for name in ("uid_map", "gid_map")]
+    except FileNotFoundError:
+        return None
     mapped = [
         [range(int(first), int(first) + int(count)) for first, _, count in map(str.split, lines)] for lines in maps
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +35,12 @@ def test_a_user_id_with_processes_left_behind_is_taken_last() -> None:
 
     assert sorted(order) == list(range(user_ids.SLOTS))
     assert order.index(number) > order.index(number + 1)
+
+
+def test_a_kernel_without_user_namespaces_lacks_no_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user_ids, "OWN_PROCESS", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert user_ids.find_unmapped_id() is None
+    for name in ("uid_map", "gid_map"):
+        (tmp_path / name).write_text("0 100000 64130\n")
+    assert user_ids.find_unmapped_id() == 64130
