@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
@@ -23,6 +24,7 @@ _MOST_MEMBERS: Final = 64
 _MOST_BYTES: Final = 16 * 1024
 _EMPTY: Final[tuple[Json, ...]] = (None, "")
 _DRY_RUN: Final = frozenset({"dryrun", "dry", "readonly", "preview", "simulate"})
+_WAITING_TIME: Final = re.compile(r"(?i:duration|delay)|^sleep|^wait|_(?:sleep|wait)|Sleep|Wait")
 _TYPED: Final = (
     ("object", ("properties", "required", "additionalProperties", "patternProperties", "minProperties")),
     ("array", ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")),
@@ -158,9 +160,14 @@ class _Maker:
         return found[min(nth, len(found) - 1)]
 
     def _offered(self, flat: Mapping[str, Json], name: str) -> Json:
-        """An example or default of the schema's author that is harmless and fits; None when there is none."""
+        """An example or default of the schema's author that is harmless and fits; None when there is none.
+
+        A time to wait is the smallest that fits, as a call needs a slot of the sandbox or a place of a server.
+        """
         if sample_texts.is_risky_parameter(name):
             return None
+        if _WAITING_TIME.search(name) and (kind := _type(flat)) in {"integer", "number"}:
+            return _number(flat, 0, whole=kind == "integer")
         examples = array_or_empty(flat.get("examples"))[:4]
         for value in (*examples, flat.get("example"), flat.get("default")):
             if value not in _EMPTY and _is_harmless(value) and self._fits(flat, value):

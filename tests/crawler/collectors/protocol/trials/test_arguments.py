@@ -224,6 +224,16 @@ def test_what_is_not_required_is_left_out_unless_its_author_gives_a_harmless_val
     assert make_arguments({"type": "object", "properties": properties}) == {"limit": 20}
 
 
+@pytest.mark.parametrize("name", ["duration", "delayMs", "sleep_seconds", "maxWait", "wait"])
+def test_a_call_waits_no_longer_than_its_schema_demands(name: str) -> None:
+    properties = {name: {"type": "number", "default": 10}}
+    assert make_arguments({"type": "object", "properties": properties}) == {name: 1}
+    assert make_arguments(taking(**properties)) == {name: 1}
+    assert make_arguments(taking(**{name: {"type": "integer", "minimum": 5, "default": 60}})) == {name: 5}
+    assert make_arguments(taking(**{name: {"type": "string", "default": "fast"}})) == {name: "fast"}
+    assert make_arguments(taking(awaited={"type": "number", "default": 10})) == {"awaited": 10}
+
+
 def _doubling(levels: int, keyword: str) -> dict[str, Any]:
     parts = {f"d{i}": {keyword: [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(levels)}
     return taking(note={"$ref": "#/$defs/d0"}) | {"$defs": parts | {f"d{levels}": {"type": "string"}}}
