@@ -25,14 +25,22 @@ class MutatingCallProcess:
     """Asks a process that is started when it is first needed, and a new one after a call without an answer.
 
     It is not the process that was listed and asked about the protocol, so no call changes what is listed. Its file
-    system is deleted with it.
+    system is deleted with it. `first` is a running process that may be used before any is started; its channel writes
+    to `first_transcript`.
     """
 
-    def __init__(self, processes: TargetProcesses, open_process: OpenProcess) -> None:
+    def __init__(
+        self,
+        processes: TargetProcesses,
+        open_process: OpenProcess,
+        first: StdioChannel | None,
+        first_transcript: Transcript,
+    ) -> None:
         self._processes = processes
         self._open = open_process
+        self._first = first
         self._held = AsyncExitStack()
-        self._transcript = Transcript()
+        self._transcript = Transcript() if first is None else first_transcript
         self._opened: Opened | None = None
         self._starts = 0
 
@@ -41,6 +49,14 @@ class MutatingCallProcess:
         if self._opened is not None or self._starts >= _STARTS:
             return
         self._starts += 1
+        if self._first is not None:
+            channel, self._first = self._first, None
+            self._held.push_async_callback(channel.close)  # frees its slot of the sandbox before another one starts
+            self._opened = await self._open(channel, self._transcript)
+            if self._opened is not None:
+                return
+            await self.close()
+            self._transcript = Transcript()
         process = await self._held.enter_async_context(self._processes.started(self._transcript))
         if isinstance(process, Absent):
             self._starts = _STARTS

@@ -5,6 +5,7 @@ Everything that needs a fresh start gets its own process: the other era, every f
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
@@ -49,7 +50,7 @@ class StdioProbe(Probe):
         self._earlier = earlier
         self._time = time
         self._opened: Opened | None = None
-        self._is_asked = False
+        self._is_asked = self._are_writers_called = False
         self.output = self.limit = ""
         self.runtime: str | None = None
         self.ports: tuple[int, ...] = ()
@@ -159,11 +160,18 @@ class StdioProbe(Probe):
         return content
 
     def _count_further_processes(self, opened: Opened) -> int:
-        """How many further processes a full probe needs: in the modern era, for versions, for tools that write."""
-        if not self.options.is_full:
-            return 0
-        is_mutating = self.tool_trials is not None and bool(self.tool_trials.mutating)
-        return (2 if opened.era is Era.LEGACY else 1) + is_mutating
+        """How many further processes are needed: for tools that write, in a full probe for versions and the modern era.
+
+        A process that refuses the modern era is used for tools that write; without one, another is started later.
+        """
+        if self.options.is_full:
+            return 2 if opened.era is Era.LEGACY else 1 + self._has_calls_to_make
+        return int(self._has_calls_to_make)
+
+    @property
+    def _has_calls_to_make(self) -> bool:
+        """Whether tools that do more than read are still to be called."""
+        return self.tool_trials is not None and bool(self.tool_trials.mutating) and not self._are_writers_called
 
     async def _try_reading_tools(
         self, opened: Opened, process: StartedProcess, content: Observed | Absent, start: ProcessStart
@@ -187,22 +195,25 @@ class StdioProbe(Probe):
             await questions.ask_fresh_process(opened.era)  # a call ended the first one, or it hangs in it
         modern = opened if opened.era is Era.MODERN else None
         if modern is None and self.options.asks_questions_in(Era.MODERN):
-            modern = await questions.try_modern_era()
+            modern = await questions.try_modern_era(partial(self._try_mutating_tools, processes))
             self.notes["eras"] = [Era.LEGACY.value, *([Era.MODERN.value] if modern else [])]
         if modern is not None and self.options.asks_questions_in(Era.MODERN):
             await questions.ask_on_other_process(modern, dual=opened.era is Era.LEGACY)
         if opened.era is Era.LEGACY and self.options.asks_questions_in(Era.LEGACY):
             await questions.offer_older_versions()
 
-    async def _try_mutating_tools(self, processes: TargetProcesses) -> None:
-        """Call the tools that do more than read, in a separate process."""
-        if self.tool_trials is None or not self.tool_trials.mutating:
+    async def _try_mutating_tools(self, processes: TargetProcesses, running: StdioChannel | None = None) -> None:
+        """Call the tools that do more than read, once, in a separate process; first in one that is running."""
+        if self.tool_trials is None or not self._has_calls_to_make:
             return
-        process = MutatingCallProcess(processes, self._open_unrecorded)
+        self._are_writers_called = True
+        mark = self.transcript.mark()
+        process = MutatingCallProcess(processes, self._open_unrecorded, running, self.transcript)
         try:
             await self.tool_trials.try_mutating_tools(process.ask, process.ready)
         finally:
             await process.close()
+            self.transcript.rewind(mark)
         self.trials = self.tool_trials.record_content()
 
     async def _open_unrecorded(self, channel: StdioChannel, transcript: Transcript) -> Opened | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -43,6 +43,8 @@ _AGREEMENT_SECONDS: Final = 2.0  # seconds until a process that was opened agree
 _EXIT_SECONDS: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 _TRANSPORT: Final = "stdio"
 
+UseProcess: TypeAlias = Callable[[StdioChannel], Awaitable[None]]
+
 
 class StdioQuestions:
     """Asks the processes of a target the inquiries of a probe."""
@@ -73,14 +75,19 @@ class StdioQuestions:
                 if isinstance(opened, Opened):
                     await self.ask(opened, process.channel)
 
-    async def try_modern_era(self) -> Opened | None:
-        """Open a process of a legacy server in the modern era, list and ask; None when it does not open."""
+    async def try_modern_era(self, use_refusing: UseProcess) -> Opened | None:
+        """Open a process of a legacy server in the modern era, list and ask; None when it does not open.
+
+        `use_refusing` gets one that answered that it does not speak this era, and which may still speak the other.
+        """
         async with self._processes.started(self._probe.transcript) as process:
             if isinstance(process, Absent):
                 return None
             dialogue = self._probe.dialogue(process.channel)
             opened = await discover(dialogue, retry=False)
             if not isinstance(opened, Opened):
+                if opened.reply.answer is not None:
+                    await use_refusing(process.channel)
                 return None
             self._processes.start_ahead(2)  # another one of this era, and one for other versions
             for name in LISTS:

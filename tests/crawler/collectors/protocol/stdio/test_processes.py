@@ -84,11 +84,14 @@ def visit(
 def test_deeds_are_done_in_a_process_of_their_own_and_leave_the_list_alone(tmp_path: Path) -> None:
     found = visit(tmp_path, depth="full")
 
-    # The first process reads, makes both mistakes and answers the questions of a full probe; the last ones act.
-    reading, *_, acting, after = found.calls()
+    # The first process reads, makes both mistakes and answers the questions of a full probe. The one that refused the
+    # modern era acts, and the one after the crash.
+    reading, acting, after, *offered = found.calls()
     assert reading == ["get_note"] * 3
     assert acting == ["add_tool", "crash"]
     assert after == ["delete_note", "frobnicate"]
+    assert offered
+    assert not any(offered)
     assert names(listing(found.records[listing_kind.KIND]).tools.items) == [
         "add_tool",
         "crash",
@@ -96,6 +99,15 @@ def test_deeds_are_done_in_a_process_of_their_own_and_leave_the_list_alone(tmp_p
         "delete_note",
         "frobnicate",
     ]
+
+
+@pytest.mark.parametrize("fault", ["", "agrees", "once", "never", "deadly"])
+def test_calls_in_a_process_that_refused_the_modern_era_leave_only_their_trials(tmp_path: Path, fault: str) -> None:
+    core, full = visit(tmp_path, fault), visit(tmp_path, fault, depth="full")
+
+    assert full.records["trials"].content == core.records["trials"].content
+    asked = [row["method"] for row in full.records["listing"].observation["exchanges"]]
+    assert "tools/call" not in asked[asked.index("server/discover") if "server/discover" in asked else 0 :]
 
 
 def test_a_call_that_ends_its_process_spoils_no_other(tmp_path: Path) -> None:
