@@ -21,8 +21,8 @@ from tests.dossiers import captures, recorded
 from tests.publish import samples
 from tests.publish.capped import poisoned
 from tests.workers.cli.conftest import Hallmark
-from workers.cli.measure import scan as measuring
 from workers.cli.measure.scan_file import encode_dossier
+from workers.cli.results import scan_report as measuring
 
 SERVERS = {**captures(), **recorded()}
 

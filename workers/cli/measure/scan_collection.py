@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +15,12 @@ from msgspec.structs import replace
 from crawler.collectors.derivers import build_derivers
 from crawler.projects.project import Project
 from evidence.derive.drift import no_approval
-from evidence.garbage import return_freed_memory
+from evidence.garbage import keep_imported, return_freed_memory
 from evidence.model import Absent, Dossier, Reason, Target
-from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_note
 from workers.cli.extras import PACKAGES, require_extra
 from workers.cli.measure.opt_out_check import refuse_opted_out
-from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier
 from workers.cli.measure.scan_masking import mask_dossier, mask_server, mask_text
 from workers.cli.measure.scan_progress import ScanProgress
 from workers.cli.measure.scan_target import (
@@ -45,6 +45,8 @@ from workers.stall_watch import MAX_VISITS, STOOD_STILL, StallWatch, StoodStill
 from workers.wiring.network import NetworkWiring
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from crawler.launcher import LaunchedServer, Launcher
     from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
     from crawler.sandbox.toolchain.package_indexes import Endpoint
@@ -95,13 +97,13 @@ def collect_dossier(
             "--no-sandbox is only for a command after --; packages always run in the sandbox", ExitCode.USAGE
         )
     clock = clock_at(settings.clock)
+    if source is not None:
+        return CollectedScan(mask_dossier(_read_saved(source, clock.now())))
     try:
-        if source is not None:
-            return CollectedScan(mask_dossier(decode_dossier(source.read_bytes(), clock.now())))
         subject = _read_subject(target, command)
         if command is not None and not no_sandbox:
             refuse_hidden_files(subject.server.targets[0])
-    except (InvalidTarget, InvalidSavedDossier, InvalidCapture) as error:
+    except InvalidTarget as error:
         exit_with_error(mask_text(str(error)), ExitCode.USAGE)
     if target is not None and subject.project is None and not anyway:
         refuse_opted_out(settings, subject.server)
@@ -145,6 +147,16 @@ def collect_dossier(
         dossier = excuse_missing_dependencies(dossier, subject.project)
     return_freed_memory()
     return CollectedScan(mask_dossier(dossier), subject.project)
+
+
+def _read_saved(source: Path, now: datetime) -> Dossier:
+    from evidence.recorded_capture import InvalidCapture  # noqa: PLC0415  loads all rules
+    from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier  # noqa: PLC0415
+
+    try:
+        return decode_dossier(source.read_bytes(), now)
+    except (InvalidSavedDossier, InvalidCapture) as error:
+        exit_with_error(mask_text(str(error)), ExitCode.USAGE)
 
 
 def _read_subject(target: str | None, command: Sequence[str] | None) -> ScanTarget:
@@ -233,12 +245,28 @@ async def _collect(
     now = collecting.clock.now()
     empty = Dossier(server=subject.server, as_of=now)
     known_input = CollectInput(subject.server, subject.refs or None, earlier=empty, found=empty)
+    loading = asyncio.create_task(_load_report(progress))
     try:
         sources = StageCollectors(await network.collectors(), await network.followers(), build_derivers(no_approval))
         collected = await _visit(collecting, sources, known_input, left, progress)
     finally:
+        loading.cancel()
         await network.close()
     return Dossier(server=subject.server, as_of=now, records={record.kind: record for record in collected.records})
+
+
+async def _load_report(progress: ScanProgress) -> None:
+    """Load what judges the evidence while a package starts: this process has nothing else to do then."""
+    await progress.server_starts.wait()
+    await asyncio.to_thread(_import_report)
+
+
+def _import_report() -> None:
+    with keep_imported():
+        from publish.preloading import load_rules  # noqa: PLC0415  loads all rules
+
+        importlib.import_module("workers.cli.results.scan_report")
+    load_rules()
 
 
 async def _visit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -22,13 +23,15 @@ _PHASES: Final = {
     "advisories": "matching advisories",
 }
 
+_STARTING: Final = "starting"
 _COUNTS: Final = re.compile(r" \d+ of \d+")
 
 
 class ScanProgress:
     """The phase, the number of questions asked and the seconds since the start.
 
-    Without a terminal, `lines` prints each phase of a package once, without counts.
+    Without a terminal, `lines` prints each phase of a package once, without counts. `server_starts` is set once the
+    process of a package is started.
     """
 
     def __init__(self, console: Console, ref: str, tick: Callable[[], float], *, lines: bool = False) -> None:
@@ -41,6 +44,7 @@ class ScanProgress:
         self._shown = ExitStack()
         self._lines = lines and not console.is_terminal
         self._printed: set[str] = set()
+        self.server_starts = asyncio.Event()
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -62,6 +66,8 @@ class ScanProgress:
     def show_phase(self, phase: str) -> None:
         """Show what the sandbox does for a package."""
         self._phase = phase
+        if phase == _STARTING:
+            self.server_starts.set()
         kind = _COUNTS.sub("", phase)
         if self._lines and kind not in self._printed:
             self._printed.add(kind)

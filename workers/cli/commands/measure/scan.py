@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from evidence.garbage import keep_imported
-from workers.cli.measure.scan_options import FailOn, Format
+from workers.cli.measure.scan_options import FailOn, Format, take_report_options
 from workers.cli.options import ANY_PATH, rubric_option
 
 _COMMAND: Final = "hallmark.command"
@@ -156,4 +156,5 @@ def scan(ctx: click.Context, /, **options: Any) -> None:
     with keep_imported():
         from workers.cli.measure.scan import run_scan
 
-    run_scan(command=ctx.meta.get(_COMMAND), began=began, **options)
+    report = take_report_options(options)
+    run_scan(command=ctx.meta.get(_COMMAND), began=began, report=report, **options)
