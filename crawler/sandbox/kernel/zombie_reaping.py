@@ -17,7 +17,7 @@ from crawler.sandbox.kernel.libc import load_libc
 
 PR_SET_CHILD_SUBREAPER: Final = 36
 PR_GET_CHILD_SUBREAPER: Final = 37
-REAP_SECONDS: Final = 0.2  # seconds in which process 1 must reap an orphan; each scan waits for them in a container
+REAP_SECONDS: Final = 0.05  # in which process 1 must reap an orphan; in a container each scan waits for them
 _POLL: Final = 0.01
 _ENDING: Final = 10.0  # seconds; longer if a process that was forked meanwhile holds the pipe
 # Prints the pid of a background process that waits for the end of its input. Uses descriptor 3, since few shells
