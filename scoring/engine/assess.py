@@ -20,7 +20,7 @@ from scoring.engine.rule import Rule
 from scoring.engine.tool_answers import AskedRule, ToolQuestions, answer_about_tools
 from scoring.engine.walk import Pages, Walk
 from scoring.results.outcome import Finding, Inapplicable, Measured, NotMeasured, Outcome, Skipped, Undecided
-from scoring.scopes.base import Param, Scope, Tool
+from scoring.scopes.base import Param, Scope, Tool, Toolset
 from scoring.scopes.conversation import Conversation
 from scoring.scopes.server_access import Access
 
@@ -107,7 +107,8 @@ def _ask_group(group: _Group, walk: Walk, content: Observed) -> Iterator[tuple[Q
     letter = revision_letter(walk.listing) if group.reads == listing.KIND else ""
     about_tools, others, of_other_revisions = _select_asked(group, letter)
     yield from ((question, Measured(0)) for question in of_other_revisions)
-    yield from answer_about_tools(about_tools, walk, content.digest).items() if about_tools.asked else ()
+    if about_tools.apart or about_tools.together:
+        yield from answer_about_tools(about_tools, walk, content.digest).items()
     for each in others:
         try:
             yield each.question, _ask(each, walk, content.digest)
@@ -118,14 +119,17 @@ def _ask_group(group: _Group, walk: Walk, content: Observed) -> Iterator[tuple[Q
 
 @lru_cache(maxsize=512)
 def _select_asked(group: _Group, letter: str) -> tuple[ToolQuestions, tuple[AskedRule, ...], tuple[Question, ...]]:
-    """What is asked about a listing of this revision: about one tool, and about others; and what is not asked."""
+    """What is asked about a listing of this revision: about tools, and about others; and what is not asked."""
     not_asked = {
         each.question for each in group.asked if revision.is_other_revision(each.declared, each.params, letter)
     }
     asked = [each for each in group.asked if each.question not in not_asked]
-    about_tools = tuple(each for each in asked if each.declared.scope in _OF_ONE_TOOL)
-    others = tuple(each for each in asked if each.declared.scope not in _OF_ONE_TOOL)
-    return ToolQuestions(about_tools), others, tuple(not_asked)
+    about_tools = ToolQuestions(
+        apart=tuple(each for each in asked if each.declared.scope in _OF_ONE_TOOL),
+        together=tuple(each for each in asked if each.declared.scope is Toolset),
+    )
+    others = tuple(each for each in asked if each.declared.scope not in {*_OF_ONE_TOOL, Toolset})
+    return about_tools, others, tuple(not_asked)
 
 
 def ask_rule(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:

@@ -151,7 +151,7 @@ class Walk:
         if wanted is base.PromptArg:
             return tuple(argument for prompt in self.prompts for argument in list_arguments(prompt))
         if wanted is base.Toolset:
-            return (base.Toolset(at=f"{self._prefix}tools", tools=self.tools),)
+            return (self.toolset,)
         if wanted is base.Said:
             at = "source" if self._pages is Pages.SOURCE else "server"
             return (base.Said(at=at, listing=self.listing),) if self._has_text() else ()
@@ -191,6 +191,10 @@ class Walk:
             base.Tool(item=item, at=f"{self._prefix}tools/{segment}", position=(item.index,))
             for item, segment in _with_segments(self._items("tools"))
         )
+
+    @cached_property
+    def toolset(self) -> base.Toolset:
+        return base.Toolset(at=f"{self._prefix}tools", tools=self.tools)
 
     @cached_property
     def parameter_counts(self) -> Counter[int]:

@@ -37,13 +37,13 @@ def forgetful(evidence: Dossier) -> list[bytes]:
 @settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.dictionaries(KEYS, JSON, max_size=5), max_size=2), JSON, st.randoms(use_true_random=False))
 def test_receipts_are_equal_with_and_without_kept_answers(odd: list[Any], schema: Any, random: Any) -> None:
-    """Tools at other places, twice, renamed, and beside others, after answers, texts and scans were kept."""
+    """Tools at other places, twice, renamed, and beside others, and the same list of tools of another server."""
     tools = [GOOD_TOOL, {**GOOD_TOOL, "inputSchema": schema}, {"name": "get it", "inputSchema": schema}, POISONED, *odd]
     shuffled = random.choices(tools, k=6)
     receipts(dossier(listed=listed(*tools)))
-    evidence = dossier(listed=listed(*shuffled))
-    kept = receipts(evidence)
-    assert kept == forgetful(evidence)
+    servers = [dossier(listed=listed(*shuffled, opening={"instructions": text})) for text in ("Read.", "Search.")]
+    kept = [receipts(evidence) for evidence in servers]
+    assert kept == [forgetful(evidence) for evidence in servers]
 
 
 @pytest.mark.parametrize("name", sorted(captures()))
@@ -64,6 +64,22 @@ def test_answers_of_a_tool_are_kept_and_those_of_a_large_one_are_not() -> None:
     forgetful(evidence)
     assert tool_answers._known.cache_info().currsize == 1
     assert tool_answers._known.cache_info().maxsize == tool_answers.CACHE_SIZE
+
+
+def test_answers_about_all_tools_are_kept_unless_one_of_them_is_large() -> None:
+    large = {"name": "x" * tool_answers._LONGEST}
+    forgetful(dossier(listed=listed(GOOD_TOOL, large)))
+    assert tool_answers._known_together.cache_info().currsize == 0
+    forgetful(dossier(listed=listed(GOOD_TOOL)))
+    assert tool_answers._known_together.cache_info().currsize == 1
+
+
+def test_answers_about_all_tools_are_those_about_these_tools_in_this_order() -> None:
+    """Two servers in a row whose tools differ in nothing but a value, or their order."""
+    first, second = {"name": "get", "description": "Gets."}, {"name": "set", "description": "Gets."}
+    lists = [[first, second], [second, first], [first], [first, first], []]
+    kept = [receipts(dossier(listed=listed(*tools))) for tools in lists]
+    assert kept == [forgetful(dossier(listed=listed(*tools))) for tools in lists]
 
 
 @pytest.mark.parametrize(
