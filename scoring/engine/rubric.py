@@ -35,6 +35,11 @@ class Criterion(Struct, frozen=True, kw_only=True, dict=True):
         return discover_rules()[self.rule]
 
     @cached_property
+    def severity_word(self) -> str:
+        """The severity as lines of receipts name it."""
+        return self.severity.value
+
+    @cached_property
     def question(self) -> Question:
         """The question to ask; raise InvalidRule for a parameter that the rule does not have."""
         return Question(self.rule, self.declared.with_defaults(self.params), self.pages)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from evidence.canonical import Json
 from evidence.kinds import access, exchanges, listing, registration, source
 from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import End, Item, ItemList, Listing
@@ -24,6 +25,8 @@ ENGINE_VERSION: Final = 1
 """Version of walk, scopes and shared code; bumped when a change of them may change the answer of a rule."""
 
 _METHOD_NOT_FOUND: Final = -32601
+_ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
+"""Members by which an input schema names its parameters in another place."""
 
 
 class Pages(StrEnum):
@@ -203,6 +206,11 @@ class Walk:
         return Counter({place: count for place, count in counts if count})
 
     @cached_property
+    def bare_tools(self) -> tuple[base.Tool, ...]:
+        """The tools whose input schema leaves open what their parameters are."""
+        return tuple(tool for tool in self.tools if _is_bare(tool.schema))
+
+    @cached_property
     def prompts(self) -> tuple[base.Prompt, ...]:
         return tuple(
             base.Prompt(item=item, at=f"prompts/{segment}", position=(item.index,))
@@ -277,6 +285,11 @@ def list_arguments(prompt: base.Prompt) -> tuple[base.PromptArg, ...]:
         base.PromptArg(item=item, at=f"{prompt.at}/{segment}", position=(*prompt.position, item.index))
         for item, segment in _with_segments(tuple(items))
     )
+
+
+def _is_bare(schema: Mapping[str, Json]) -> bool:
+    closed = schema.get("additionalProperties") is False
+    return not (javascript.is_object(schema.get("properties")) or closed or _ELSEWHERE & schema.keys())
 
 
 def _with_segments(items: tuple[Item, ...]) -> list[tuple[Item, str]]:

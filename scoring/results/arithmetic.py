@@ -11,6 +11,7 @@ QUANTUM: Final = Decimal("1E-24")
 """Finest part of a point on a receipt; sums of such parts are exact in 28 digits."""
 
 _NOISE: Final = Decimal("1E-12")
+_ZERO: Final = Decimal(0)
 
 Key = TypeVar("Key")
 
@@ -82,8 +83,9 @@ def apportion_total(total: Decimal, weights: Sequence[Decimal]) -> list[Decimal]
     counted = [weight for weight in weights if weight]
     if len(set(counted)) == 1:
         equal = iter(split_evenly(total, len(counted)))
-        return [next(equal) if weight else Decimal(0) for weight in weights]
-    parts = [_down(total * weight / whole) if weight else Decimal(0) for weight in weights]
+        return [next(equal) if weight else _ZERO for weight in weights]
+    shares = {weight: _down(total * weight / whole) for weight in set(counted)}  # many weights are equal
+    parts = [shares.get(weight, _ZERO) for weight in weights]
     last = max(index for index, weight in enumerate(weights) if weight)
     parts[last] += total - sum(parts, Decimal(0))
     return parts

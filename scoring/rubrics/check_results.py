@@ -122,7 +122,7 @@ def build_line(criterion: Criterion, finding: Finding, points: Decimal, cites: s
         why=finding.message,
         rule=finding.rule,
         at=finding.at,
-        severity=criterion.severity.value,
+        severity=criterion.severity_word,
         evidence=finding.evidence,
         checked=checked,
     )

@@ -6,8 +6,7 @@ What could not be seen counts as failed in the guaranteed part, so that hidden e
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import chain
 from typing import Final
@@ -34,16 +33,12 @@ from scoring.rubrics.check_results import (
 )
 from scoring.rubrics.line_folding import fold_lines
 from scoring.scopes.base import Param, Tool
-from scoring.text.javascript import is_object
 
 ANY_PARAMETER: Final = Decimal("0.5")
 """Damage of a tool with one bad parameter; the rest of the damage is the share of its parameters that are bad."""
 
 
 NO_SCHEMA: Final = "no input schema, so nothing is known about the parameters"
-
-_ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
-"""Members by which an input schema names its parameters in another place."""
 
 
 class _Loss(Struct, frozen=True):
@@ -130,7 +125,7 @@ def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss | None:
     criterion = result.check.criteria[0]
     if criterion.declared.scope is not Param:
         return _measure_share(result) if result.checked else None
-    bare = list(_list_bare_tools(criterion, assessment))
+    bare = _list_bare_tools(criterion, assessment)
     if not result.checked and not bare:
         return None
     loss = _measure_parameter_loss(result, assessment)
@@ -146,14 +141,10 @@ def _measure_share(result: CheckResult) -> _Loss:
     return _Loss(result, findings, sum(parts, Decimal(0)), Decimal(result.checked), parts)
 
 
-def _list_bare_tools(criterion: Criterion, assessment: Assessment) -> Iterator[Tool]:
+def _list_bare_tools(criterion: Criterion, assessment: Assessment) -> tuple[Tool, ...]:
     """The tools whose input schema leaves open what their parameters are: all of them count as bad."""
     walk = assessment.walks[criterion.pages]
-    for tool in () if walk.absent(criterion.declared.reads) else walk.tools:
-        schema = tool.schema
-        closed = schema.get("additionalProperties") is False
-        if not is_object(schema.get("properties")) and not closed and not _ELSEWHERE & schema.keys():
-            yield tool
+    return () if walk.absent(criterion.declared.reads) else walk.bare_tools
 
 
 def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Loss:
@@ -161,25 +152,22 @@ def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Los
     sizes = assessment.walks[result.check.criteria[0].pages].parameter_counts
     if not found:
         return _Loss(result, (), Decimal(0), Decimal(len(sizes)), ())
-    findings = [finding for _, finding in found]
-    parts = compute_failed_parts(findings)
-    failed = Counter[int]()
-    for finding, part in zip(findings, parts, strict=True):
-        failed[_tool(finding)] += part  # type: ignore[assignment]  # parts are decimals
+    parts = compute_failed_parts([finding for _, finding in found])
+    tools = [finding.position[0] for _, finding in found]
+    failed: dict[int, Decimal] = dict.fromkeys(tools, Decimal(0))
+    for tool, part in zip(tools, parts, strict=True):
+        failed[tool] += part
     damage = {
         tool: ANY_PARAMETER + (1 - ANY_PARAMETER) * count / max(1, sizes[tool])
         for tool, count in failed.items()
         if count
     }
+    whole = {tool: WHOLE_SHARE / failed[tool] * cost for tool, cost in damage.items()}  # of most findings
     by_tool = [
-        part / failed[_tool(finding)] * damage[_tool(finding)] if part else Decimal(0)
-        for finding, part in zip(findings, parts, strict=True)
+        whole[tool] if part is WHOLE_SHARE else part / failed[tool] * damage[tool] if part else part
+        for tool, part in zip(tools, parts, strict=True)
     ]
     return _Loss(result, found, sum(damage.values(), Decimal(0)), Decimal(len(sizes)), by_tool)
-
-
-def _tool(finding: Finding) -> int:
-    return finding.position[0]
 
 
 def _combine(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Decimal], Decimal, Decimal]:

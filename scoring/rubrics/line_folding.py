@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -13,8 +14,11 @@ from scoring.results.scorecard import Line
 
 def fold_lines(lines: Iterable[Line], limit: int) -> tuple[Line, ...]:
     """The first `limit` lines of each published id in order, then one line with the points of the rest of each id."""
-    seen: Counter[str] = Counter()
-    kept: list[Line] = []
+    lines = iter(lines)
+    kept = list(islice(lines, limit))
+    if len(kept) < limit:
+        return tuple(kept)
+    seen = Counter([line.cites for line in kept])
     last: dict[str, Line] = {}
     points: dict[str, Decimal] = {}
     for line in lines:

@@ -191,7 +191,7 @@ def _line(criterion: Criterion, finding: Finding) -> Line:
         why=finding.message,
         rule=finding.rule,
         at=finding.at,
-        severity=str(criterion.severity),
+        severity=criterion.severity_word,
         evidence=finding.evidence,
     )
 

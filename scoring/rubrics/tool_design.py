@@ -241,7 +241,7 @@ class _JudgedTools:
                 why=finding.message,
                 rule=finding.rule,
                 at=finding.at,
-                severity=str(part.severity),
+                severity=part.severity_word,
                 evidence=finding.evidence,
             )
         for each in corrected:
