@@ -53,14 +53,7 @@ def describe_scorecard(card: Scorecard) -> dict[str, Json]:
         "floor": format(card.floor, "f"),
         "ceiling": format(card.ceiling, "f"),
         "lines": [_plain_line(line) for line in card.lines],
-        "dimensions": [
-            {
-                **_plain_weighted(dimension),
-                "status": dimension.status,
-                "components": [_plain_component(part) for part in dimension.components],
-            }
-            for dimension in card.dimensions
-        ],
+        "dimensions": [_plain_dimension(part) for part in card.dimensions],
         "caveats": list(card.caveats),
         "facts": dict(card.facts),
         "versions": dict(card.versions),
@@ -163,19 +156,29 @@ def _encoded(body: dict[str, Json]) -> bytes:
     return data
 
 
-def _plain_weighted(part: DimensionScore | ComponentScore) -> dict[str, Json]:
+def _plain_dimension(part: DimensionScore) -> dict[str, Json]:
     return {
         "name": part.name,
         "base_weight": format(part.base_weight, "f"),
         "effective_weight": format(part.effective_weight, "f"),
         "result": _plain_result(part.result),
         "lines": [_plain_line(line) for line in part.lines],
+        "status": part.status,
+        "components": [_plain_component(component) for component in part.components],
     }
 
 
 def _plain_component(part: ComponentScore) -> dict[str, Json]:
-    bounds: dict[str, Json] = {"floor": format(part.floor, "f"), "ceiling": format(part.ceiling, "f")}
-    return {**_plain_weighted(part), **bounds, "checked": part.checked}
+    return {
+        "name": part.name,
+        "base_weight": format(part.base_weight, "f"),
+        "effective_weight": format(part.effective_weight, "f"),
+        "result": _plain_result(part.result),
+        "lines": [_plain_line(line) for line in part.lines],
+        "floor": format(part.floor, "f"),
+        "ceiling": format(part.ceiling, "f"),
+        "checked": part.checked,
+    }
 
 
 def _plain_line(line: Line) -> Json:
@@ -188,8 +191,9 @@ def _plain_line(line: Line) -> Json:
         "severity": line.severity,
         "evidence": line.evidence,
     }
-    # Receipts of methodologies that do not state it stay as they were.
-    return {**plain, "checked": line.checked} if line.checked else plain
+    if line.checked:  # receipts of methodologies that do not state it stay as they were
+        plain["checked"] = line.checked
+    return plain
 
 
 def _plain_result(result: Decimal | NotMeasured) -> Json:

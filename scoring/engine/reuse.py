@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -44,8 +45,8 @@ def find_stale_questions(
     reading = _find_reading(rubric.questions)
     if rubric.revise is None or changed & reading.deciding:
         return None
-    stale = _find_aged(reading, dossier, since)
-    stale |= {question for question, kinds in reading.confined.items() if kinds & changed}
+    stale = {question for question, kinds in reading.confined.items() if kinds & changed}
+    stale |= _find_aged(reading, dossier, since, stale)
     if {question.rule for question in stale} & _list_gate_rules(rubric):
         return None
     return _complete(rubric, reading, stale) if stale else ()
@@ -78,10 +79,13 @@ def find_kept_parts(earlier: Scorecard, rubric: Rubric, asked: Assessment) -> Ke
     return KeptParts(dimensions, components)
 
 
-def _find_aged(reading: _Reading, dossier: Dossier, since: datetime) -> set[Question]:
-    """The questions with another outcome only because time has passed: without evidence it is the same."""
+def _find_aged(reading: _Reading, dossier: Dossier, since: datetime, stale: AbstractSet[Question]) -> set[Question]:
+    """The questions, apart from stale ones, with another outcome only because time has passed.
+
+    Without evidence the outcome is the same.
+    """
     observed = {kind for kind, record in dossier.records.items() if isinstance(record.content, Observed)}
-    dated = tuple(question for question, kinds in reading.dated.items() if kinds & observed)
+    dated = tuple(question for question, kinds in reading.dated.items() if kinds & observed and question not in stale)
     if not dated:
         return set()
     now, then = (ask_questions(each, dated).outcomes for each in (dossier, replace(dossier, as_of=since)))

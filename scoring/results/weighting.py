@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -89,9 +89,22 @@ def compute_guaranteed(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, D
 
     Parts that do not apply give their weight to the others. (0, 100) when no part applies.
     """
-    applicable = [(part.base_weight, bounds) for part in dimensions if (bounds := bound_dimension(part)) is not None]
-    low = arithmetic.weighted_mean((bounds[0], weight) for weight, bounds in applicable)
-    high = arithmetic.weighted_mean((bounds[1], weight) for weight, bounds in applicable)
+    return combine_bounds(list_bounds(dimensions))
+
+
+Bounded: TypeAlias = tuple[DimensionScore, Decimal, Decimal]
+"""A dimension with its guaranteed and possible result, 0 to 10."""
+
+
+def list_bounds(dimensions: Sequence[DimensionScore]) -> list[Bounded]:
+    """The dimensions of which a part applies to the server."""
+    return [(part, *bounds) for part in dimensions if (bounds := bound_dimension(part)) is not None]
+
+
+def combine_bounds(bounded: Sequence[Bounded]) -> tuple[Decimal, Decimal]:
+    """What `compute_guaranteed` gives for the dimensions with these bounds."""
+    low = arithmetic.weighted_mean((low, part.base_weight) for part, low, _ in bounded)
+    high = arithmetic.weighted_mean((high, part.base_weight) for part, _, high in bounded)
     return (low or Decimal(0)) * _OVERALL, (FULL_POINTS if high is None else high) * _OVERALL
 
 
@@ -120,6 +133,11 @@ def bound_dimension(dimension: DimensionScore) -> tuple[Decimal, Decimal] | None
     low = arithmetic.weighted_mean((part.floor, part.base_weight) for part in parts)
     high = arithmetic.weighted_mean((part.ceiling, part.base_weight) for part in parts)
     return None if low is None or high is None else (low, high)
+
+
+def is_applicable(dimension: DimensionScore) -> bool:
+    """Whether `bound_dimension` has bounds: a component with weight applies."""
+    return any(part.base_weight and not is_inapplicable(part) for part in dimension.components)
 
 
 def is_inapplicable(part: ComponentScore) -> bool:

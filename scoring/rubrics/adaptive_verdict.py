@@ -156,10 +156,11 @@ def _judge_unlisted(assessment: Assessment) -> Assessment:
 def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
     """The scorecard: value, grade, bounds and coverage follow from the dimensions and the caps alone."""
     dimensions = weighting.with_effective_weights(parts.dimensions)
-    low, high = weighting.compute_guaranteed(dimensions)
+    bounded = weighting.list_bounds(dimensions)
+    low, high = weighting.combine_bounds(bounded)
     coverage = weighting.compute_guaranteed_coverage(dimensions)
     missing = parts.unscorable or _explain_low_coverage(coverage)
-    lines = () if missing else tuple(_build_lines(dimensions, low, parts.caps))
+    lines = () if missing else tuple(_build_lines(bounded, low, parts.caps))
     value = arithmetic.normalize_decimal(sum((line.points for line in lines), Decimal(0)))
     return Scorecard(
         server=assessment.server,
@@ -228,9 +229,9 @@ def _explain_low_coverage(coverage: Decimal) -> NotMeasured | None:
     )
 
 
-def _build_lines(dimensions: Sequence[DimensionScore], low: Decimal, caps: Sequence[Cap]) -> Iterator[Line]:
+def _build_lines(bounded: Sequence[weighting.Bounded], low: Decimal, caps: Sequence[Cap]) -> Iterator[Line]:
     """What each dimension brings, what the scale, the lowest cap and rounding do; the points sum to the score."""
-    contributions = {line.cites: line for line in _list_contributions(dimensions)}
+    contributions = {line.cites: line for line in _list_contributions(bounded)}
     yield from contributions.values()
     total = sum((line.points for line in contributions.values()), Decimal(0))
     scaled = _scale(low)
@@ -252,10 +253,9 @@ def _scale(points: Decimal) -> Decimal:
     return arithmetic.round_to_quantum(arithmetic.interpolate(max(Decimal(0), points), SCALE))
 
 
-def _list_contributions(dimensions: Sequence[DimensionScore]) -> Iterator[Line]:
-    known = [(part, bounds) for part in dimensions if (bounds := weighting.bound_dimension(part)) is not None]
-    whole = sum((part.base_weight for part, _ in known), Decimal(0))
-    for part, (low, high) in known:
+def _list_contributions(bounded: Sequence[weighting.Bounded]) -> Iterator[Line]:
+    whole = sum((part.base_weight for part, _, _ in bounded), Decimal(0))
+    for part, low, high in bounded:
         weight = part.base_weight * 100 / whole
         unseen = f", {weight * (high - low) / 10:.1f} not observed" if high > low else ""
         yield Line(
@@ -267,7 +267,7 @@ def _list_contributions(dimensions: Sequence[DimensionScore]) -> Iterator[Line]:
 
 def _list_part_caveats(dimensions: Sequence[DimensionScore]) -> Iterator[str]:
     for part in dimensions:
-        if weighting.bound_dimension(part) is None:
+        if not weighting.is_applicable(part):
             yield f"{part.name} does not apply or could not be collected here; its weight went to the other dimensions."
         elif isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}) and counts 0 until it is tested."
