@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import jsonschema_rs
 
@@ -16,6 +16,9 @@ MAX_NODES: Final = 50_000
 
 DEFAULT_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """The default dialect of MCP 2025-11-25."""
+
+TOO_LARGE: Final = f"the schema has more than {MAX_DEPTH} levels or {MAX_NODES} values"
+"""The complaint about a schema that is not validated, because validating it may take long."""
 
 NOT_UNICODE: Final = "a key is not valid Unicode"
 """The complaint about a schema with lone surrogates, which cannot be validated."""
@@ -42,7 +45,7 @@ def find_schema_error(schema: Json) -> str | None:
     The meta-schemas are the ones inside the validator: nothing that a schema says makes it fetch anything.
     """
     if not is_within_bounds(schema):
-        return f"the schema has more than {MAX_DEPTH} levels or {MAX_NODES} values"
+        return TOO_LARGE
     validator = _validator(detect_dialect(schema) or DEFAULT_DIALECT)
     try:
         if validator.is_valid(schema):
@@ -63,17 +66,16 @@ def _validator(name: str) -> jsonschema_rs.Validator:
 
 def is_within_bounds(schema: Json) -> bool:
     """Whether a schema is within MAX_DEPTH and MAX_NODES; the check itself is bounded by them."""
-    level: list[Json] = [schema]
+    level: list[Any] = [schema] if isinstance(schema, (dict, list)) else []
     seen = 0
     for _ in range(MAX_DEPTH):
         seen += len(level)
         if not level or seen > MAX_NODES:
             return not level
-        level = [item for value in level for item in _items(value)]
+        level = [
+            item
+            for value in level
+            for item in (value.values() if isinstance(value, dict) else value)
+            if isinstance(item, (dict, list))
+        ]
     return not level
-
-
-def _items(value: Json) -> list[Json]:
-    if isinstance(value, dict):
-        return [item for item in value.values() if isinstance(item, (dict, list))]
-    return [item for item in value if isinstance(item, (dict, list))] if isinstance(value, list) else []

@@ -85,14 +85,11 @@ def _walk(first: ValueSchema, root: Mapping[str, Json], seen: dict[int, Mapping[
 
 
 def _inside(place: ValueSchema, schema: Mapping[str, Json]) -> Iterator[ValueSchema]:
-    inherited = {keyword: place.schema[keyword] for keyword in _INHERITED if keyword in place.schema}
-    for union in _UNIONS:
-        branches = schema.get(union)
-        for branch in branches if isinstance(branches, list) else ():
-            if isinstance(branch, dict):
-                yield ValueSchema(
-                    place.name, {**inherited, **branch} if inherited else branch, frozenset(), place.suffix
-                )
+    branches = [part for union in _UNIONS if isinstance(members := schema.get(union), list) for part in members]
+    inherited = _own(place.schema) if branches else {}
+    for branch in branches:
+        if isinstance(branch, dict):
+            yield ValueSchema(place.name, {**inherited, **branch} if inherited else branch, frozenset(), place.suffix)
     properties = schema.get("properties")
     for name, value in properties.items() if isinstance(properties, dict) else ():
         if isinstance(value, dict):
@@ -126,12 +123,17 @@ def _pointed(reference: str, root: Mapping[str, Json]) -> Mapping[str, Json] | N
 
 def _with_own(written: Mapping[str, Json], resolved: Mapping[str, Json]) -> Mapping[str, Json]:
     """The schema with the bounds next to its reference and in the members of its allOf."""
-    own = {keyword: written[keyword] for keyword in _INHERITED if keyword in written} if written is not resolved else {}
+    own = _own(written) if written is not resolved else {}
     members = resolved.get("allOf")
     for member in members if isinstance(members, list) else ():
         if isinstance(member, dict):
-            own |= {keyword: member[keyword] for keyword in _INHERITED if keyword in member}
+            own |= _own(member)
     return {**own, **resolved} if own else resolved
+
+
+def _own(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """The members that also hold for what is nested in a schema, or for what it refers to."""
+    return {keyword: schema[keyword] for keyword in _INHERITED if keyword in schema}
 
 
 def _types(schema: Mapping[str, Json]) -> frozenset[str]:

@@ -16,7 +16,7 @@ from evidence.derive.poisoning import Hit
 from evidence.kinds import listing, registration
 from evidence.kinds.listing import UNDEFINED, Item, Listing, Undefined
 from evidence.kinds.registration import Registration
-from scoring.json_schema import parameter_schemas
+from scoring.json_schema import dialects, parameter_schemas
 from scoring.json_schema.parameter_schemas import ValueSchema
 from scoring.text import javascript, words
 
@@ -75,6 +75,22 @@ class Tool(ListEntry, frozen=True, kw_only=True, dict=True):
     def places(self) -> Mapping[str, tuple[ValueSchema, ...]]:
         """The value schemas of each parameter that is an object schema."""
         return parameter_schemas.list_value_schemas(self.schema, self.properties)
+
+    @cached_property
+    def schemas(self) -> Mapping[str, Mapping[str, Json]]:
+        """`inputSchema` and `outputSchema`, those of them that are objects."""
+        members = ((name, self.get(name)) for name in ("inputSchema", "outputSchema"))
+        return {name: schema for name, schema in members if isinstance(schema, dict)}
+
+    @cached_property
+    def schema_errors(self) -> Mapping[str, str | None]:
+        """What is wrong with each of the schemas under its dialect."""
+        return {name: dialects.find_schema_error(schema) for name, schema in self.schemas.items()}
+
+    @cached_property
+    def actions(self) -> tuple[Authority, ...]:
+        """The classes of the actions that the tool offers."""
+        return authority.classify_actions(self.item.raw)
 
     @cached_property
     def annotations(self) -> Mapping[str, Json]:

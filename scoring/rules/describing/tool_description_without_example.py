@@ -13,15 +13,21 @@ from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import phrases
 
 _CODE: Final = compile_pattern(r"`[^`]+`|\(\s*e\.?g\.?\s")
-_EXAMPLE: Final = compile_pattern(
-    r"\bexamples?\b|\be\.g\b|\beg[.:]|\bfor instance\b|\bsuch as\b|\bincluding\b|\bsamples?\b|\blike \S"
-    r"|`[^`]+`|\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)"
-)
-_MARKS: Final = (
-    *("example", "e.g", "eg.", "eg:", "for instance", "such as", "including", "sample", "like "),
-    *("`", '"', "'"),
-)
-"""An example holds one of these."""
+_EXAMPLES: Final = {
+    "example": compile_pattern(r"\bexamples?\b"),
+    "e.g": compile_pattern(r"\be\.g\b"),
+    "eg.": compile_pattern(r"\beg\."),
+    "eg:": compile_pattern(r"\beg:"),
+    "for instance": compile_pattern(r"\bfor instance\b"),
+    "such as": compile_pattern(r"\bsuch as\b"),
+    "including": compile_pattern(r"\bincluding\b"),
+    "sample": compile_pattern(r"\bsamples?\b"),
+    "like ": compile_pattern(r"\blike \S"),
+    "`": compile_pattern(r"`[^`]+`"),
+    '"': compile_pattern(r"\"[^\"]+\""),
+    "'": compile_pattern(r"(?<!\w)'[^']+'(?!\w)"),
+}
+"""Forms of an example, by text that such an example holds."""
 
 
 @rule(
@@ -66,7 +72,7 @@ def tool_description_without_example(tool: Tool, literal: bool = False) -> Itera
 
 
 def _gives_example(text: str) -> bool:
-    return any(map(text.__contains__, _MARKS)) and _EXAMPLE.search(text) is not None
+    return any(_EXAMPLES[mark].search(text) for mark in filter(text.__contains__, _EXAMPLES))
 
 
 def _quotes_or_names(text: str) -> bool:

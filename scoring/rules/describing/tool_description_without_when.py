@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
+from evidence.compiled_on_use import compile_on_use
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
-from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import phrases
 
 _BARE: Final = {"to", "for"}
-_WHOLE: Final = sorted({"use for", *(phrase.strip() for phrase in phrases.WHEN)} - _BARE)
-_WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
+_WHOLE: Final = {
+    phrase: compile_on_use(rf"\b{phrase}\b", re.ASCII)
+    for phrase in sorted({"use for", *(phrase.strip() for phrase in phrases.WHEN)} - _BARE)
+}
 
 
 @rule(
@@ -47,6 +50,6 @@ def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator
     if not tool.description:
         return
     text = tool.item.description.lower()
-    phrased = any(map(text.__contains__, phrases.WHEN if literal else _WHOLE))
-    if not phrased or not (literal or _WHEN.search(text)):
+    found = filter(text.__contains__, phrases.WHEN if literal else _WHOLE)
+    if not any(literal or _WHOLE[phrase].search(text) for phrase in found):
         yield 'no phrase such as "use this when", "useful for" or "if"'

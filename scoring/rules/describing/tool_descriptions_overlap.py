@@ -64,4 +64,6 @@ def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[A
 
 
 def _words(tool: Tool) -> frozenset[str]:
+    if len(tool.description) <= MAX_TEXT and tool.description.isascii():
+        return tool.words
     return frozenset(_WORD.findall(tool.description[:MAX_TEXT].lower()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from scoring.engine.rule import Answer, must, rule
@@ -67,15 +67,15 @@ def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
     tolerated, because no client can tell whether the schema is valid. References are not resolved, and formats, which
     the dialects leave open, are not checked.
     """
-    given = {name: schema for name in ("inputSchema", "outputSchema") if isinstance(schema := tool.get(name), Mapping)}
-    if not given:
+    errors = tool.schema_errors
+    if not errors:
         raise Inapplicable("no schemas")
-    if not all(dialects.is_within_bounds(schema) for schema in given.values()):
+    if dialects.TOO_LARGE in errors.values():
         raise Undecided("a schema is too large to be validated")
-    for name, schema in given.items():
+    for name, schema in tool.schemas.items():
         if dialects.detect_dialect(schema) is None:
             yield Tolerated(f"$schema is {show_value(schema['$schema'])}, a published dialect expected", name)
-        elif (complaint := dialects.find_schema_error(schema)) == dialects.NOT_UNICODE:
+        elif (complaint := errors[name]) == dialects.NOT_UNICODE:
             raise Undecided(complaint)
         elif complaint:
             yield name, complaint

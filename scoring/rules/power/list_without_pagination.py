@@ -14,6 +14,11 @@ from scoring.text.words import split_tokens
 
 _LISTS: Final = frozenset({"list", "search", "find", "query", "browse"})
 _ALL: Final = re.compile(r"\breturns? (?:a list|all)\b|\blists? (?:all|every)\b", re.IGNORECASE)
+_SAID: Final = (
+    *("return a list", "returns a list", "return all", "returns all"),
+    *("list all", "lists all", "list every", "lists every"),
+)
+"""What `_ALL` finds in ASCII text holds one of these."""
 _PAGES: Final = frozenset(
     {"after", "before", "count", "cursor", "first", "last", "limit", "max", "maximum", "offset", "page", "per"}
     | {"results", "rows", "size", "skip", "take", "top"}
@@ -58,6 +63,6 @@ def list_without_pagination(tool: Tool) -> Iterator[str]:
 
 
 def _says_all(text: str) -> bool:
-    if text.isascii() and "return" not in (lowered := text.lower()) and "list" not in lowered:
+    if text.isascii() and not any(map(text.lower().__contains__, _SAID)):
         return False
     return _ALL.search(text) is not None

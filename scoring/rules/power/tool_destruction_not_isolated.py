@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.authority import Authority, classify_actions
+from evidence.authority import Authority
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
@@ -49,7 +49,7 @@ def tool_destruction_not_isolated(tool: Tool) -> Iterator[str]:
 
     Offer it as a separate tool, or at least mark the tool with `destructiveHint: true`.
     """
-    deeds = set(classify_actions(tool.item.raw))
+    deeds = set(tool.actions)
     grave = deeds & {Authority.DESTRUCTIVE, Authority.ADMIN}
     if grave and deeds - grave and tool.annotations.get("destructiveHint") is not True:
         yield "the tool has destructive or administrative actions among others, and destructiveHint is not true"

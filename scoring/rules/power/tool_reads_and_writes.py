@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.authority import Authority, classify_actions
+from evidence.authority import Authority
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
@@ -49,6 +49,6 @@ def tool_reads_and_writes(tool: Tool) -> Iterator[str]:
 
     Offer separate tools for reading and writing.
     """
-    deeds = classify_actions(tool.item.raw)
+    deeds = tool.actions
     if Authority.READ in deeds and any(deed.changes_state for deed in deeds):
         yield "the tool has both reading and changing actions"

@@ -18,6 +18,8 @@ MAX_VALUES: Final = 20_000
 MAX_NAMED: Final = 5
 
 _MENTIONED: Final = compile_on_use(r"[:@]param\s|^[ \t#*_]{0,40}(?:arg|param|input)", re.IGNORECASE | re.MULTILINE)
+_NEEDED: Final = ("arg", "param", "input")
+"""What `_MENTIONED` finds in ASCII text holds one of these."""
 _HEADING: Final = compile_on_use(
     r"([ \t]{0,80})[#*_]{0,6} ?(?:args|arguments|(?:input )?param(?:eter)?s|inputs?)(?:[*_]{0,3}:[*_]{0,3})\s*",
     re.IGNORECASE,
@@ -100,7 +102,7 @@ def tool_documents_undeclared_parameter(tool: Tool) -> Iterator[str]:
     which a name is declared. Declare the parameter, or remove it from the description.
     """
     text = tool.item.description[:MAX_TEXT]
-    if not isinstance(tool.input_schema, dict) or not _MENTIONED.search(text) or _takes_anything(tool):
+    if not isinstance(tool.input_schema, dict) or not _mentions_any(text) or _takes_anything(tool):
         return
     declared = {_fold(name) for name in _declared(tool.schema)} | _INJECTED
     unknown = dict.fromkeys(name for name in _documented(text.splitlines()) if _fold(name) not in declared)
@@ -108,6 +110,12 @@ def tool_documents_undeclared_parameter(tool: Tool) -> Iterator[str]:
         more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
         are = "is described as a parameter" if len(unknown) == 1 else "are described as parameters"
         yield f"{', '.join(list(unknown)[:MAX_NAMED])}{more} {are} but not declared"
+
+
+def _mentions_any(text: str) -> bool:
+    if text.isascii() and not any(map(text.lower().__contains__, _NEEDED)):
+        return False
+    return _MENTIONED.search(text) is not None
 
 
 def _takes_anything(tool: Tool) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool
-from scoring.json_schema import dialects
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -44,7 +43,6 @@ def tool_schema_invalid(tool: Tool) -> Iterator[tuple[str, str]]:
 
     The dialect is the one named in `$schema`, else 2020-12. References are not resolved.
     """
-    for member in ("inputSchema", "outputSchema"):
-        schema = tool.get(member)
-        if isinstance(schema, Mapping) and (complaint := dialects.find_schema_error(schema)):
+    for member, complaint in tool.schema_errors.items():
+        if complaint:
             yield member, complaint
