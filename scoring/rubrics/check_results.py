@@ -38,9 +38,12 @@ class CheckResult(Struct, frozen=True):
     complete: bool
 
 
+WITHOUT_PACKAGE: Final = frozenset({Reason.NO_PACKAGE, Reason.NO_VERSION})
+
+
 def has_package(_: Criterion, missing: NotMeasured) -> bool:
     """False for a server without a package, or without the version that it declares."""
-    return missing.reason not in {Reason.NO_PACKAGE, Reason.NO_VERSION}
+    return missing.reason not in WITHOUT_PACKAGE
 
 
 def evaluate_check(check: Check, assessment: Assessment, *, has_subject: HasSubject = has_package) -> CheckResult:

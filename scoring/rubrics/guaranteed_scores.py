@@ -23,12 +23,12 @@ from scoring.results.scorecard import ComponentScore, Line
 from scoring.rubrics.check_results import (
     MAX_LINES,
     NOTHING_TO_CHECK,
+    WITHOUT_PACKAGE,
     CheckResult,
     build_line,
     compute_failed_parts,
     evaluate_check,
     explain_unmeasured,
-    has_package,
     list_findings,
 )
 from scoring.rubrics.line_folding import fold_lines
@@ -37,6 +37,8 @@ from scoring.scopes.base import Param, Tool
 ANY_PARAMETER: Final = Decimal("0.5")
 """Damage of a tool with one bad parameter; the rest of the damage is the share of its parameters that are bad."""
 
+
+_WITHOUT_SUBJECT: Final = WITHOUT_PACKAGE | {Reason.COLLECTOR_OFFLINE}
 
 NO_SCHEMA: Final = "no input schema, so nothing is known about the parameters"
 
@@ -65,10 +67,6 @@ class _Loss(Struct, frozen=True):
     @property
     def share(self) -> Decimal:
         return self.damage / self.things
-
-    @property
-    def saturated(self) -> Decimal:
-        return arithmetic.saturate_loss(self.damage, self.things)
 
 
 def score_component(component: Component, assessment: Assessment, *, dimension: str) -> ComponentScore:
@@ -114,10 +112,9 @@ def _count_observations(losses: Sequence[_Loss]) -> int:
 
 def _has_subject(criterion: Criterion, missing: NotMeasured) -> bool:
     """False also for the access of a server without a remote, and while this installation had no network."""
-    if missing.reason == Reason.COLLECTOR_OFFLINE:
+    if missing.reason in _WITHOUT_SUBJECT:
         return False
-    local = missing.reason == Reason.TRANSPORT_UNSUPPORTED and criterion.declared.reads == access.KIND
-    return has_package(criterion, missing) and not local
+    return missing.reason != Reason.TRANSPORT_UNSUPPORTED or criterion.declared.reads != access.KIND
 
 
 def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss | None:
@@ -173,10 +170,11 @@ def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Los
 def _combine(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Decimal], Decimal, Decimal]:
     """Cost of each check, guaranteed and possible points, where each check saturates by itself."""
     total = sum((loss.weight for loss in losses), Decimal(0))
-    costs = [weighting.FULL_POINTS * loss.weight / total * loss.saturated for loss in losses]
-    certain = [loss for loss in losses if loss.result.complete]
-    kept = sum((loss.weight * (1 - loss.saturated) for loss in certain), Decimal(0))
-    whole = sum((loss.weight for loss in certain), unseen)
+    lost = [(loss, arithmetic.saturate_loss(loss.damage, loss.things)) for loss in losses]
+    costs = [weighting.FULL_POINTS * loss.weight / total * saturated for loss, saturated in lost]
+    certain = [(loss.weight, saturated) for loss, saturated in lost if loss.result.complete]
+    kept = sum((weight * (1 - saturated) for weight, saturated in certain), Decimal(0))
+    whole = sum((weight for weight, _ in certain), unseen)
     return costs, weighting.FULL_POINTS * kept / whole, weighting.FULL_POINTS * (kept + unseen) / whole
 
 

@@ -6,7 +6,7 @@ Version 1 follows mcp_tool_description_validator at commit ab4daaa to the letter
 from __future__ import annotations
 
 import json
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_DOWN, Decimal
 from itertools import islice
@@ -186,18 +186,25 @@ def _list_found(
     def place(finding: Finding) -> tuple[int, ...]:
         return finding.position[:1] or first
 
-    left: list[tuple[Criterion, deque[Finding]]] = []
+    left: list[tuple[Criterion, list[Finding]]] = []
+    waiting: dict[tuple[int, ...], list[int]] = {}  # by place of a tool, the criteria whose next finding is about it
     for part in rubric.criteria:
         outcome = assessment.outcome(part.question)
         if isinstance(outcome, Measured) and outcome.findings:
-            left.append((part, deque(sorted(outcome.findings, key=place))))
+            findings = sorted(outcome.findings, key=place)
+            findings.reverse()
+            waiting.setdefault(place(findings[-1]), []).append(len(left))
+            left.append((part, findings))
     for tool in tools:
         about: list[Found] = []
-        for part, findings in left:
-            while findings and place(findings[0]) == tool.position:
-                about.append((part, findings.popleft()))
+        for number in sorted(waiting.pop(tool.position, ())):
+            part, findings = left[number]
+            while findings and (following := place(findings[-1])) == tool.position:
+                about.append((part, findings.pop()))
+            if findings:
+                waiting.setdefault(following, []).append(number)
         yield tool, about
-    if stray := [findings[0].at for _, findings in left if findings]:
+    if stray := [findings[-1].at for _, findings in left if findings]:
         raise ValueError(f"findings about no tool: {sorted(stray)}")
 
 
@@ -211,7 +218,8 @@ class _JudgedTools:
         self.scores: list[Decimal] = []
         self.severities: Counter[Severity] = Counter()
         self._tools, self._correct = len(tools), correct
-        self._charges = {part.points: self._share(-part.points) for part in rubric.criteria if tools}
+        charged = {part.points for part in rubric.criteria} if tools else ()
+        self._charges = {points: self._share(-points) for points in charged}
 
     @property
     def score(self) -> Decimal:

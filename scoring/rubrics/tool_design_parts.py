@@ -68,25 +68,30 @@ CRITERIA: Final = (
 )
 
 
-def _correct(tool: Tool, found: Sequence[Found]) -> tuple[Correction, ...]:
-    untyped = any(part.rule == UNTYPED for part, _ in found)
-    described = _limit(DESCRIPTION, found, missing=not tool.description)
-    return (*described, *_limit(SCHEMA, found, missing=untyped or _is_schema_missing(tool)))
-
-
-def _limit(name: str, found: Sequence[Found], *, missing: bool) -> Iterator[Correction]:
-    """What lifts or lowers the cost of one part to the most that it can cost, if anything."""
-    cost = sum((part.points for part, _ in found if _part(part.cites) == name), Decimal(0))
-    if missing and cost != MOST:
-        yield Correction(cites=name, points=cost - MOST, why=f"A missing {name}, also in part, costs {MOST} in all")
-    elif cost > MOST:
-        yield Correction(cites=name, points=cost - MOST, why=f"A {name} costs at most {MOST} points")
-
-
 def _part(cites: str) -> str:
     if cites in _OF_DESCRIPTION:
         return DESCRIPTION
     return "" if cites in _OF_NAME_AND_HINTS else SCHEMA
+
+
+_PARTS: Final = {criterion.cites: _part(criterion.cites) for criterion in CRITERIA}
+
+
+def _correct(tool: Tool, found: Sequence[Found]) -> tuple[Correction, ...]:
+    untyped, costs = False, dict.fromkeys((DESCRIPTION, SCHEMA, ""), Decimal(0))
+    for criterion, _ in found:
+        untyped = untyped or criterion.rule == UNTYPED
+        costs[_PARTS[criterion.cites]] += criterion.points
+    described = _limit(DESCRIPTION, costs[DESCRIPTION], missing=not tool.description)
+    return (*described, *_limit(SCHEMA, costs[SCHEMA], missing=untyped or _is_schema_missing(tool)))
+
+
+def _limit(name: str, cost: Decimal, *, missing: bool) -> Iterator[Correction]:
+    """What lifts or lowers the cost of one part to the most that it can cost, if anything."""
+    if missing and cost != MOST:
+        yield Correction(cites=name, points=cost - MOST, why=f"A missing {name}, also in part, costs {MOST} in all")
+    elif cost > MOST:
+        yield Correction(cites=name, points=cost - MOST, why=f"A {name} costs at most {MOST} points")
 
 
 def _is_schema_missing(tool: Tool) -> bool:
