@@ -11,13 +11,15 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from evidence.kinds import drift, samples
+from evidence.kinds import drift, samples, source
 from evidence.model import Dossier, Observed
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_questions
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_questions, reads_date
 from scoring.engine.rubric import Rubric
+from scoring.engine.rule import discover_rules
+from scoring.engine.walk import Pages
 from scoring.results.scorecard import ComponentScore, DimensionScore, Scorecard
 
 CONFINED: Final = frozenset({drift.KIND, samples.KIND})
@@ -25,12 +27,12 @@ CONFINED: Final = frozenset({drift.KIND, samples.KIND})
 
 
 class _Reading(Struct, frozen=True):
-    """The kinds of evidence that questions of a rubric read: all but the confined ones, those of dated questions, and
-    those of questions that read a confined one.
+    """The kinds of evidence that questions of a rubric read: all but the confined ones, and those of questions that
+    read a confined one. Of each dated question the kind whose things hold the date.
     """
 
     deciding: frozenset[str]
-    dated: Mapping[Question, frozenset[str]]
+    dated: Mapping[Question, str]
     confined: Mapping[Question, frozenset[str]]
 
 
@@ -82,10 +84,10 @@ def find_kept_parts(earlier: Scorecard, rubric: Rubric, asked: Assessment) -> Ke
 def _find_aged(reading: _Reading, dossier: Dossier, since: datetime, stale: AbstractSet[Question]) -> set[Question]:
     """The questions, apart from stale ones, with another outcome only because time has passed.
 
-    Without evidence the outcome is the same.
+    Without the evidence that holds the date the outcome is the same.
     """
     observed = {kind for kind, record in dossier.records.items() if isinstance(record.content, Observed)}
-    dated = tuple(question for question, kinds in reading.dated.items() if kinds & observed and question not in stale)
+    dated = tuple(question for question, kind in reading.dated.items() if kind in observed and question not in stale)
     if not dated:
         return set()
     now, then = (ask_questions(each, dated).outcomes for each in (dossier, replace(dossier, as_of=since)))
@@ -104,11 +106,15 @@ def _complete(rubric: Rubric, reading: _Reading, stale: set[Question]) -> tuple[
     return catalogue.order_questions(frozenset[Question]().union(*found))
 
 
+def _find_dated_kind(question: Question) -> str:
+    return source.KIND if question.pages is Pages.SOURCE else discover_rules()[question.rule].reads
+
+
 @lru_cache(maxsize=16)
 def _find_reading(questions: tuple[Question, ...]) -> _Reading:
     kinds = {question: kinds_of_question(question) for question in questions}
     return _Reading(
         deciding=kinds_of_questions(questions) - CONFINED,
-        dated={question: read for question, read in kinds.items() if reads_date(question)},
+        dated={question: _find_dated_kind(question) for question in questions if reads_date(question)},
         confined={question: read for question, read in kinds.items() if read & CONFINED},
     )

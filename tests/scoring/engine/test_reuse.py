@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from evidence.kinds import drift, listing, registration, samples
 from evidence.model import Absent, Dossier, Observed, Reason
-from scoring.engine import catalogue
+from scoring.engine import catalogue, reuse
 from scoring.engine.assess import ask_questions, assess_dossier
 from scoring.engine.evidence_kinds import kinds_of_question
 from scoring.engine.reuse import CONFINED, find_stale_questions
@@ -143,6 +143,15 @@ def test_time_alone_asks_again_what_has_aged(rubric: Rubric) -> None:
         question.rule for question in find_stale_questions(rubric, later, frozenset(), AS_OF) or ()
     }
     assert revised(rubric, first, later) == anew(rubric, later) != replace_moment(anew(rubric, first), later.as_of)
+
+
+def test_without_the_evidence_that_holds_the_date_a_dated_question_is_not_measured() -> None:
+    """Only then can its outcome not change with time alone."""
+    known = RICH["well-kept"]()
+    for rubric in DATED:
+        for question, kind in reuse._find_reading(rubric.questions).dated.items():
+            blind = replace(known, records={name: each for name, each in known.records.items() if name != kind})
+            assert isinstance(ask_questions(blind, (question,)).outcomes[question], NotMeasured), question
 
 
 def test_a_change_that_may_decide_a_cap_is_scored_as_a_whole() -> None:
