@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
-from evidence.compiled_on_use import compile_on_use
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
+from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import phrases
 
 _BARE: Final = {"to", "for"}
-_WHOLE: Final = {
-    phrase: compile_on_use(rf"\b{phrase}\b", re.ASCII)
-    for phrase in sorted({"use for", *(phrase.strip() for phrase in phrases.WHEN)} - _BARE)
+_WHOLE: Final = sorted({"use for", *(phrase.strip() for phrase in phrases.WHEN)} - _BARE)
+_WORDS: Final = frozenset(phrase for phrase in _WHOLE if " " not in phrase)
+_PHRASES: Final = {
+    first: compile_pattern(rf"\b(?:{'|'.join(same)})\b")
+    for first, same in groupby((phrase for phrase in _WHOLE if " " in phrase), key=lambda phrase: phrase.split()[0])
 }
+"""By the first word of phrases of several words."""
 
 
 @rule(
@@ -49,7 +52,16 @@ def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator
     """
     if not tool.description:
         return
-    text = tool.item.description.lower()
-    found = filter(text.__contains__, phrases.WHEN if literal else _WHOLE)
-    if not any(literal or _WHOLE[phrase].search(text) for phrase in found):
+    if not (_names_any(tool) if literal else _says_when(tool)):
         yield 'no phrase such as "use this when", "useful for" or "if"'
+
+
+def _names_any(tool: Tool) -> bool:
+    return any(map(tool.item.description.lower().__contains__, phrases.WHEN))
+
+
+def _says_when(tool: Tool) -> bool:
+    if not _WORDS.isdisjoint(tool.words):
+        return True
+    text = tool.item.description.lower()
+    return any(_PHRASES[first].search(text) for first in _PHRASES.keys() & tool.words)
