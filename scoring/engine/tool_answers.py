@@ -88,7 +88,8 @@ def answer_about_tools(questions: ToolQuestions, walk: Walk, digest: str) -> dic
         for tool, judged in zip(batch, _judge_batch(questions, batch, contents, walk), strict=True):
             apart.add(tool, judged)
         is_kept = is_kept and all(contents)
-        content.update(b"".join(contents))
+        for one in contents:
+            content.update(one)
     if not questions.together:
         return apart.complete(walk)
     together = _Outcomes(questions.together, [1] * len(questions.together), digest)
