@@ -26,6 +26,11 @@ _MARKS: Final = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0dff\u0e00-\u0
 """Signs within words, such as vowels of Hindi, that are no letters."""
 _WORD: Final = compile_on_use(rf"@|[^\W\d_]+(?:[{_MARKS}]+[^\W\d_]*)*(?:'[^\W\d_]+)?|\d+")
 _TOP_DOMAIN: Final = r"\.(?:test|example|invalid|com|net|org|io|dev|xyz|ru|cn|info|co|app|cloud)\b"
+_SIGNS: Final = compile_on_use(rf"[^\w\x00-\x7f{_MARKS}]+")
+"""What is in no word, beyond ASCII."""
+_DIGIT: Final = compile_on_use("[0-9]")
+_SPACED: Final = {code: " " for code in range(128) if not chr(code).isalpha() and chr(code) != "'"}
+"""What is in no ASCII word becomes a space."""
 _ADDRESS: Final = compile_on_use(
     r"(?:https?|ftp|wss?)://\S+|(?<![\w.+-])[\w.+-]{1,40}@[\w-]{1,40}\.\w+"
     rf"|\b[a-z0-9-]{{1,40}}(?:\.[a-z0-9-]{{1,40}}){{0,3}}{_TOP_DOMAIN}|\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}\b"
@@ -53,7 +58,7 @@ def may_resemble(texts: Iterable[ToolText]) -> bool:
     """Whether single words have enough weight for the rest to matter. A cheap test."""
     model = load_wording_model()
     statements = "\n".join(folded if in_field else skip_first(folded) for folded, in_field in texts)
-    distinct = set(_cut_words(set(_find_words(statements))))
+    distinct = _list_distinct(statements)
     weight = sum(map(model.weights.get, distinct, repeat(0)))
     return model.bias + weight / _scale(len(distinct)) > model.promising
 
@@ -111,9 +116,30 @@ def list_words(folded: str) -> list[str]:
     return _cut_words(_find_words(folded))
 
 
+def _list_distinct(folded: str) -> set[str]:
+    """The distinct cut words of a text. Most texts are ASCII and are cut without an expression."""
+    plain = _hide_addresses(folded)
+    if not plain.isascii():
+        plain = _SIGNS.sub(" ", plain)
+    if not plain.isascii():
+        return set(_cut_words(set(_WORD.findall(plain))))
+    words = set(plain.translate(_SPACED).split())
+    joined = {word for word in words if "'" in word} if "'" in plain else set[str]()
+    distinct = {word if len(word) <= _WHOLE_WORD else word[:_STEM] for word in words - joined if len(word) > 1}
+    distinct.update(_cut_words(part for word in joined for part in _WORD.findall(word)))
+    if ADDRESS in plain:
+        distinct.add(ADDRESS)
+    if _DIGIT.search(plain):
+        distinct.add("0")
+    return distinct
+
+
 def _find_words(folded: str) -> list[str]:
-    plain = _ADDRESS.sub(f" {ADDRESS} ", folded) if _PART_OF_ADDRESS.search(folded) else folded
-    return _WORD.findall(plain)
+    return _WORD.findall(_hide_addresses(folded))
+
+
+def _hide_addresses(folded: str) -> str:
+    return _ADDRESS.sub(f" {ADDRESS} ", folded) if _PART_OF_ADDRESS.search(folded) else folded
 
 
 def _cut_words(words: Iterable[str]) -> list[str]:
