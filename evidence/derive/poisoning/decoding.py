@@ -67,7 +67,9 @@ def _is_rotated(text: str) -> bool:
 
 
 def _inside(text: str) -> Iterator[str]:
-    for expression, read in _READERS:
+    for mark, expression, read in _READERS:
+        if mark not in text:
+            continue
         for count, found in enumerate(expression.finditer(text)):
             if count == MAX_RUNS:
                 break
@@ -129,10 +131,11 @@ _URL_SAFE: Final = str.maketrans("-_", "+/")
 _HEX_DIGITS: Final = compile_on_use(r"[0-9a-fA-F]{2}")
 _PERCENT_UNIT: Final = compile_on_use(r"%([0-9a-fA-F]{2})")
 _ESCAPED_UNIT: Final = compile_on_use(r"\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}")
-_READERS: Final[tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]] = (
-    (_BASE64, _base64),
-    (_HEX, _hex),
-    (_PERCENT, _percent),
-    (_ESCAPED, _escaped),
-    (_ENTITIES, _entities),
+_READERS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...]] = (
+    ("", _BASE64, _base64),
+    ("", _HEX, _hex),
+    ("%", _PERCENT, _percent),
+    ("\\", _ESCAPED, _escaped),
+    ("&#", _ENTITIES, _entities),
 )
+"""What each match contains, the expression, and how a match is read."""
