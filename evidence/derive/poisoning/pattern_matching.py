@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from typing import Final
 
 from msgspec import Struct
 
-from evidence.derive.poisoning.obfuscation import OBFUSCATION_EXPRESSIONS
-from evidence.derive.poisoning.prefilter import ExpressionPrefilter
-from evidence.derive.poisoning.text_folding import holds_needed_words
-from evidence.derive.tool_instructions import list_instruction_expressions
+from evidence.compiled_on_use import compile_on_use
+from evidence.derive.poisoning.prefilter import ExpressionPrefilter, spell_in_ascii
+from evidence.derive.poisoning.sieve import (
+    FIRST_INSTRUCTION,
+    FIRST_OBFUSCATION,
+    Places,
+    find_places,
+    may_match,
+)
+from evidence.derive.poisoning.text_folding import TextIndex, holds_needed_words
 from evidence.patterns.poisoning import PATTERNS, SENTENCE, Category, Pattern, PatternMatch
 
 _PLAINEST: Final = tuple(
@@ -20,46 +27,121 @@ _PLAINEST: Final = tuple(
     if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not (each.expression.is_naming or each.sentence)
 )
 """Patterns that are searched in deobfuscated text."""
+_LONGEST_WORD: Final = 100
+"""Characters of which no required word has more."""
+_SENTENCE_END: Final = compile_on_use(r"[.!?](?=\s)(?<!\be\.g\.)(?<!\bi\.e\.)")
+"""Where `SENTENCE` ends a sentence that another one follows."""
 _MAX_WORD: Final = 12
 """Letters of a single word, such as a type or a name, up to which it matches no pattern."""
-_FIRST_OBFUSCATION: Final = len(PATTERNS)
-_FIRST_INSTRUCTION: Final = _FIRST_OBFUSCATION + len(OBFUSCATION_EXPRESSIONS)
 
 
 class CandidatePatterns(Struct, frozen=True):
-    """The patterns that a text may match, in order; whether it may be obfuscated, and whether it may instruct about a
-    tool.
+    """The patterns that a text may match, in order, each with what of the text it is applied to; whether the text may
+    be obfuscated, and whether it may instruct about a tool.
     """
 
-    patterns: tuple[Pattern, ...] = ()
+    examined: tuple[tuple[Pattern, str], ...] = ()
     may_be_obfuscated: bool = False
     may_instruct: bool = False
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        return tuple(pattern for pattern, _ in self.examined)
 
 
 def find_candidate_patterns(folded: str) -> CandidatePatterns:
     """The patterns that a text may match. No other pattern can match."""
-    if len(folded) <= _MAX_WORD and folded.isalpha() and folded.isascii():
-        return _NOTHING
-    passed = _prefilter().find_candidates(folded)
-    if not passed:
-        return _NOTHING
-    return CandidatePatterns(
-        tuple(PATTERNS[at] for at in passed if at < _FIRST_OBFUSCATION and _may_hold(PATTERNS[at], folded)),
-        any(_FIRST_OBFUSCATION <= at < _FIRST_INSTRUCTION for at in passed),
-        passed[-1] >= _FIRST_INSTRUCTION,
-    )
+    return find_candidates(TextIndex([folded])).get(0, NO_CANDIDATES)
+
+
+def find_candidates(folded: TextIndex) -> dict[int, CandidatePatterns]:
+    """The candidates of each text that has some, by its index."""
+    seen: _Seen = {}
+    found: dict[int, CandidatePatterns] = {}
+    for at, places in find_places(folded).items():
+        text = folded.texts[at]
+        if len(text) > _MAX_WORD or not (text.isalpha() and text.isascii()):
+            candidates = _select(text, places, seen)
+            if candidates is not NO_CANDIDATES:
+                found[at] = candidates
+    return found
+
+
+_Seen = dict[tuple[int, str], bool]
+"""Whether a sentence may match all parts of a pattern; tools of a server share many sentences."""
+
+
+def _select(folded: str, places: Places, seen: _Seen) -> CandidatePatterns:
+    """The candidates in a text with required words."""
+    encoded = spell_in_ascii(folded).encode()
+    possible = sorted(places)
+    examined: list[tuple[Pattern, str]] = []
+    ends: list[int] | None = None
+    for at in possible:
+        if at >= FIRST_OBFUSCATION:
+            break
+        pattern = PATTERNS[at]
+        if not pattern.sentence:
+            if _may_match_near(at, places[at], encoded) and holds_needed_words(pattern, folded):
+                examined.append((pattern, folded))
+            continue
+        ends = [*list_sentence_ends(folded), len(folded)] if ends is None else ends
+        if part := _select_sentences(folded, ends, at, places[at], seen):
+            examined.append((pattern, part))
+    others = [at for at in possible if at >= FIRST_OBFUSCATION]
+    may_be_obfuscated = any(at < FIRST_INSTRUCTION and may_match(at, encoded) for at in others)
+    may_instruct = any(at >= FIRST_INSTRUCTION and may_match(at, encoded) for at in others)
+    if not examined and not may_be_obfuscated and not may_instruct:
+        return NO_CANDIDATES
+    return CandidatePatterns(tuple(examined), may_be_obfuscated, may_instruct)
+
+
+def _may_match_near(at: int, places: Sequence[int], encoded: bytes) -> bool:
+    """Whether a pattern may match within its reach of a place with a required word; anywhere without places."""
+    reach = PATTERNS[at].reach + _LONGEST_WORD
+    if not places or len(encoded) <= 2 * reach:
+        return may_match(at, encoded)
+    start = end = 0
+    for place in places:
+        if place - reach > end:
+            if end and may_match(at, encoded[start:end]):
+                return True
+            start = place - reach
+        end = place + reach
+    return may_match(at, encoded[start:end])
+
+
+def _select_sentences(folded: str, ends: Sequence[int], at: int, places: Sequence[int], seen: _Seen) -> str:
+    """The sentences with required words at some places that may match all parts of a pattern; see `find_pattern`."""
+    selected = []
+    for number in dict.fromkeys(bisect_right(ends, place) for place in places):
+        sentence = folded[ends[number - 1] if number else 0 : ends[number]].strip()
+        known = seen.get((at, sentence))
+        if known is None:
+            known = may_match(at, spell_in_ascii(sentence).encode()) and _parts(PATTERNS[at]).match_all(sentence)
+            seen[at, sentence] = known
+        if known:
+            selected.append(sentence)
+    if not selected or (len(ends) > 1 and not _parts(PATTERNS[at]).match_all(folded)):
+        return ""
+    return " ".join(selected)
+
+
+def list_sentence_ends(folded: str) -> list[int]:
+    """Where sentences end that another one follows."""
+    return [found.end() for found in _SENTENCE_END.finditer(folded)]
 
 
 def match_patterns(folded: str) -> Iterator[Pattern]:
     """The patterns that match a text, in their order."""
-    return (each for each in find_candidate_patterns(folded).patterns if find_pattern(each, folded) is not None)
+    return (each for each, part in find_candidate_patterns(folded).examined if each.matches(part))
 
 
 def find_pattern(pattern: Pattern, folded: str) -> PatternMatch | None:
     """The match of a pattern. A sentence pattern is applied only to sentences that may contain all its parts."""
     if not pattern.sentence:
         return pattern.find(folded)
-    parts = _parts()[pattern.id]
+    parts = _parts(pattern)
     return pattern.find(" ".join(sentence for sentence in _split_sentences(folded) if parts.match_all(sentence)))
 
 
@@ -69,12 +151,7 @@ def _split_sentences(folded: str) -> tuple[str, ...]:
     return tuple(map(str.strip, SENTENCE.findall(folded)))
 
 
-def _may_hold(pattern: Pattern, folded: str) -> bool:
-    """Whether the text contains the required words and, for a sentence pattern, a sentence that has all its parts."""
-    return holds_needed_words(pattern, folded) and (not pattern.sentence or _parts()[pattern.id].match_all(folded))
-
-
-_NOTHING: Final = CandidatePatterns()
+NO_CANDIDATES: Final = CandidatePatterns()
 
 
 def find_plain_instructions(reading: str) -> Iterator[Pattern]:
@@ -87,17 +164,6 @@ def _plainest() -> ExpressionPrefilter:
     return ExpressionPrefilter(each.expression.pattern for each in _PLAINEST)
 
 
-@lru_cache(maxsize=1)
-def _parts() -> dict[str, ExpressionPrefilter]:
-    return {
-        each.id: ExpressionPrefilter(part.pattern for part in (each.expression, *each.beside))
-        for each in PATTERNS
-        if each.sentence
-    }
-
-
-@lru_cache(maxsize=1)
-def _prefilter() -> ExpressionPrefilter:
-    return ExpressionPrefilter(
-        [*(each.expression.pattern for each in PATTERNS), *OBFUSCATION_EXPRESSIONS, *list_instruction_expressions()]
-    )
+@cache
+def _parts(pattern: Pattern) -> ExpressionPrefilter:
+    return ExpressionPrefilter(part.pattern for part in (pattern.expression, *pattern.beside))

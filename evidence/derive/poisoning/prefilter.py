@@ -34,22 +34,31 @@ _SIGN: Final = "\x7f"
 _BEYOND: Final = re.compile(r"[^\x00-\x7f]+")
 
 
+def compile_relaxed(verbose: str) -> re2._Regexp:
+    """An expression that is searched in the ASCII form of texts; see `relax_expression`."""
+    return re2.compile(relax_expression(verbose), _get_options())
+
+
+def _get_options() -> re2.Options:
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    return options
+
+
 class ExpressionPrefilter:
     """Finds those of several verbose expressions that may match a folded text, all at once."""
 
     def __init__(self, expressions: Iterable[str]) -> None:
-        options = re2.Options()
-        options.max_mem = _MEMORY
         self._filter = re2.Filter()
         self._size = 0
         for expression in expressions:
-            self._filter.Add(relax_expression(expression), options)
+            self._filter.Add(relax_expression(expression), _get_options())
             self._size += 1
         self._filter.Compile()
 
     def find_candidates(self, text: str) -> list[int]:
         """The indexes of the expressions that may match, in rising order. No other expression matches."""
-        return self._filter.Match(text if text.isascii() else _in_ascii(text)) or []
+        return self._filter.Match(spell_in_ascii(text)) or []
 
     def match_all(self, text: str) -> bool:
         """Whether every expression may match."""
@@ -96,7 +105,10 @@ def _times(token: str) -> str:
     return "*" if fewest == 0 else f"{{{fewest},}}"
 
 
-def _in_ascii(text: str) -> str:
+def spell_in_ascii(text: str) -> str:
+    """The form of a text that relaxed expressions match: as long, with stand-ins for all characters beyond ASCII."""
+    if text.isascii():
+        return text
     return _BEYOND.sub(lambda found: found[0].translate(_STAND_INS), text)
 
 

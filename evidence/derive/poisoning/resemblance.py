@@ -125,7 +125,8 @@ def _list_distinct(folded: str) -> set[str]:
         return set(_cut_words(set(_WORD.findall(plain))))
     words = set(plain.translate(_SPACED).split())
     joined = {word for word in words if "'" in word} if "'" in plain else set[str]()
-    distinct = {word if len(word) <= _WHOLE_WORD else word[:_STEM] for word in words - joined if len(word) > 1}
+    words -= joined
+    distinct = {word if len(word) <= _WHOLE_WORD else word[:_STEM] for word in words if len(word) > 1}
     distinct.update(_cut_words(part for word in joined for part in _WORD.findall(word)))
     if ADDRESS in plain:
         distinct.add(ADDRESS)

@@ -24,7 +24,7 @@ from evidence.derive.poisoning.listing_texts import (
 from evidence.derive.poisoning.obfuscation import deobfuscate_text, find_obfuscation_candidates
 from evidence.derive.poisoning.pattern_matching import (
     CandidatePatterns,
-    find_candidate_patterns,
+    find_candidates,
     find_pattern,
     find_plain_instructions,
     match_patterns,
@@ -44,7 +44,7 @@ from evidence.derive.poisoning.security_purpose import (
     states_security,
 )
 from evidence.derive.poisoning.structure import ToolView, describe_tool, find_signals, find_structure_candidates
-from evidence.derive.poisoning.text_folding import SEPARATOR, TextIndex, fold_text, fold_texts
+from evidence.derive.poisoning.text_folding import TextIndex, fold_text, fold_texts
 from evidence.derive.poisoning.tool_context import ToolContext, build_tool_contexts
 from evidence.kinds.listing import Item, Listing
 from evidence.patterns.poisoning import (
@@ -170,13 +170,14 @@ def _hits(
     distinct = list(dict.fromkeys(text for _, _, text in places))
     sent = [text[:MAX_TEXT] for text in distinct]
     folded, words = fold_texts(sent)
-    candidates = [find_candidate_patterns(text) for text in folded]
-    matches = dict(zip(distinct, _match_texts(sent, folded, words, candidates), strict=True))
+    index = TextIndex(folded)
+    candidates = find_candidates(index)
+    matches = dict(zip(distinct, _match_texts(sent, index, words, candidates), strict=True))
     about = find_instructed_tools(
-        list(dict.fromkeys(text for text, each in zip(folded, candidates, strict=True) if each.may_instruct)), names
+        list(dict.fromkeys(folded[at] for at, each in candidates.items() if each.may_instruct)), names
     )
     instructed = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
-    structured = {distinct[at] for at in find_structure_candidates(TextIndex(folded))}
+    structured = {distinct[at] for at in find_structure_candidates(index)}
     plain = dict(zip(distinct, folded, strict=True))
     described = _list_described(places, plain)
     resembling = _find_resembling(described, tools)
@@ -297,7 +298,7 @@ def _combine_signs(hits: Sequence[Hit]) -> Iterator[Hit]:
 
 
 def _match_texts(
-    sent: Sequence[str], folded: Sequence[str], words: str, candidates: Sequence[CandidatePatterns]
+    sent: Sequence[str], folded: TextIndex, words: str, candidates: Mapping[int, CandidatePatterns]
 ) -> list[list[_TextMatch]]:
     """The matches in each text, independent of its places."""
     matches: list[list[_TextMatch]] = [[] for _ in sent]
@@ -310,17 +311,18 @@ def _match_texts(
         for at in as_sent.find_matching(each):
             if _holds_credential(sent[at], each):
                 matches[at].append(_TextMatch(each.category, each.id, each.title, PatternMatch(each.confidence)))
-    may_be_obfuscated = find_obfuscation_candidates(SEPARATOR.join(folded), words)
-    for at, text in enumerate(folded):
-        matches[at] += _mark_quoted(_match_patterns(text, candidates[at].patterns), text)
-        if may_be_obfuscated and candidates[at].may_be_obfuscated:
+    may_be_obfuscated = find_obfuscation_candidates(folded.whole, words)
+    for at, found in candidates.items():
+        text = folded.texts[at]
+        matches[at] += _mark_quoted(_match_patterns(found.examined), text)
+        if may_be_obfuscated and found.may_be_obfuscated:
             matches[at] += _match_obfuscated(text)
     return matches
 
 
-def _match_patterns(folded: str, patterns: Sequence[Pattern]) -> Iterator[_TextMatch]:
-    for each in patterns:
-        found = find_pattern(each, folded)
+def _match_patterns(examined: Iterable[tuple[Pattern, str]]) -> Iterator[_TextMatch]:
+    for each, part in examined:
+        found = each.find(part)
         if found is not None:
             yield _TextMatch(each.category, each.id, each.title, found)
 

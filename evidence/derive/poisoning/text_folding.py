@@ -23,7 +23,7 @@ class TextIndex:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self.whole = SEPARATOR.join(texts)
-        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
+        self.starts = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def find_matching(self, pattern: Pattern) -> Iterator[int]:
         """The indexes of texts that may match a pattern, in rising order."""
@@ -38,18 +38,18 @@ class TextIndex:
         while at >= 0:
             text = self.find_text_at(at)
             yield text
-            at = self.whole.find(word, self._starts[text + 1])
+            at = self.whole.find(word, self.starts[text + 1])
 
-    def find_texts_of_matches(self, expression: re2._Regexp) -> set[int]:
-        """The indexes of texts that a match of an RE2 expression in the joined string overlaps."""
-        spans = (found.span() for found in expression.finditer(replace_surrogates(self.whole)))
+    def find_texts_of_matches(self, expression: re2._Regexp, whole: str = "") -> set[int]:
+        """The indexes of texts with a match of an RE2 expression in the joined string (or its form `whole`)."""
+        spans = (found.span() for found in expression.finditer(whole or replace_surrogates(self.whole)))
         return {
             text for start, end in spans for text in range(self.find_text_at(start), self.find_text_at(end - 1) + 1)
         }
 
     def find_text_at(self, place: int) -> int:
         """The index of the text at a position of the joined string."""
-        return bisect_right(self._starts, place) - 1
+        return bisect_right(self.starts, place) - 1
 
 
 def holds_needed_words(pattern: Pattern, text: str) -> bool:
