@@ -60,23 +60,25 @@ def escape_segment(text: str) -> str:
     return text[:80].replace("~", "~0").replace("/", "~1").replace("@", "~2")
 
 
-def _strings(place: TextPlace, owner: str, value: Json) -> Iterator[ListingText]:
+def _strings(place: TextPlace, owner: str, value: Json) -> list[ListingText]:
     """Strings and keys of a value, breadth first and within bounds."""
+    found: list[ListingText] = []
     level: list[tuple[TextPlace, Json]] = [(place, value)]
-    seen = 0
+    left = MAX_STRINGS
     for _ in range(MAX_DEPTH):
         following: list[tuple[TextPlace, Json]] = []
-        for here, part in level:
-            seen += 1
-            if seen > MAX_STRINGS:
-                return
+        for here, part in level[:left]:
             if isinstance(part, str):
-                yield here, owner, part
+                found.append((here, owner, part))
             elif isinstance(part, dict):
                 for key, inner in part.items():
                     if len(key) > 24 or not key.isascii():
-                        yield here, owner, key
+                        found.append((here, owner, key))
                     following.append(((here, key), inner))
             elif isinstance(part, list):
                 following += [(here, inner) for inner in part]
+        left -= len(level)
+        if left <= 0 or not following:
+            break
         level = following
+    return found
