@@ -24,7 +24,7 @@ from evidence.model import Observed
 from evidence.patterns.poisoning.required_words import TABLE
 from tests.dossiers import captures
 
-MOST_WORDINGS: Final = 24
+MOST_WORDINGS: Final = 64
 """Wordings up to which a part of an expression is spelt out."""
 MOST_MEMBERS: Final = 10
 

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import sys
+from evidence.patterns.poisoning.required_words import load_required_words
 from evidence.patterns.poisoning.resemblance import load_wording_model
 from scoring import explain, receipt
 from scoring.engine import catalogue
@@ -20,7 +21,7 @@ from tests.dossiers import captures, cases, recorded
 
 dossiers = [*captures().values(), *cases().values(), *recorded().values()]
 catalogue.list_questions(); catalogue.pinned_versions(); receipt._decoder()  # made once, of our own code
-load_wording_model()  # read once, of our own data
+load_wording_model(); load_required_words()  # read once, of our own data
 FORBIDDEN = ("open", "socket.", "subprocess.", "sqlite3.", "os.", "shutil.", "urllib.", "import", "exec", "compile")
 touched = []
 sys.addaudithook(lambda event, args: touched.append((event, str(args)[:80])) if event.startswith(FORBIDDEN) else None)
