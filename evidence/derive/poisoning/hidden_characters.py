@@ -28,7 +28,7 @@ def find_hidden_characters(text: str) -> Iterator[str]:
     without = shapes.FLAG.sub("", text)
     if shapes.HIDDEN.search(without):
         yield from _hidden(without)
-    if shapes.PRIVATE.search(without):
+    if shapes.ANY_PRIVATE.search(without) and shapes.PRIVATE.search(without):
         yield "private-use characters"
     if shapes.IMITATING.search(without) and shapes.LOOK_ALIKE.search(without):
         yield "letters of another script inside a word"
