@@ -22,7 +22,14 @@ from bench.poisoning_training import (
     weigh_features,
 )
 from evidence.derive.poisoning import Hit, fold_text, scan_listing
-from evidence.derive.poisoning.resemblance import MAX_LENGTH, MAX_TOTAL, find_resemblance, limit_texts, list_words
+from evidence.derive.poisoning.resemblance import (
+    MAX_LENGTH,
+    MAX_TOTAL,
+    find_resemblance,
+    limit_texts,
+    list_distinct_words,
+    list_words,
+)
 from evidence.derive.poisoning.structure import ToolView
 from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import Confidence
@@ -188,3 +195,28 @@ def test_any_text_is_judged_the_same_twice() -> None:
             random.choice(letters) + random.choice([" ", "", " " + random.choice(words) + " ", ". "]) for _ in range(60)
         )
         assert find_hits(text) == find_hits(text)
+
+
+def test_the_cheap_test_weighs_the_words_that_are_weighed_in_full() -> None:
+    chance = random.Random(4)
+    pieces = (
+        "must ",
+        "it's",
+        "'",
+        "a",
+        "résumé",
+        "忽略所有",
+        "12",
+        "x1y",
+        "_",
+        "@",
+        "a.com",
+        ".test",
+        "://",
+        " ",
+        "—",
+        "e.g. ",
+    )
+    for _ in range(3_000):
+        text = "".join(chance.choices(pieces, k=8))
+        assert list_distinct_words(text) == set(list_words(text))
