@@ -12,13 +12,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Self
 
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from publish.datasets.format.columns import Column, Row, Type, transpose_rows
+from publish.datasets.format.columns import Column, Columns, Row, Type, encode_lines, transpose_rows
 from publish.datasets.format.tables import CSV, JSONL, PARQUET, Table, table_file_name
 
 GROUP_ROWS: Final = 50_000
@@ -28,7 +27,6 @@ GROUP_BYTES: Final = 32 * 2**20
 _LEVEL: Final = 3
 _GZIP: Final = zlib.MAX_WBITS + 16
 _ZSTD: Final = 3
-_LINE: Final = orjson.OPT_APPEND_NEWLINE
 _CELL: Final = pa.large_string()
 """The type of cells: together those of a block may be larger than an array of `string`."""
 _QUOTED: Final = re.compile(r'[",\r\n]')
@@ -65,29 +63,26 @@ def pack_block(block: EncodedBlock) -> PackedBlock:
     return PackedBlock(block.rows, _zip(block.jsonl), _zip(block.csv), block.batch)
 
 
-def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: bool = True) -> EncodedBlock:
-    """Encode rows for the files of their table; without `lines`, the JSON Lines are left empty.
+def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool) -> EncodedBlock:
+    """Encode rows for the files of their table; raise pa.ArrowInvalid for a value that does not fit its column."""
+    return encode_columns(table, transpose_rows(rows), comparable=comparable)
+
+
+def encode_columns(table: Table, values: Columns, *, comparable: bool, lines: bool = True) -> EncodedBlock:
+    """Encode the columns of rows for the files of their table; without `lines`, the JSON Lines are left empty.
 
     Raise pa.ArrowInvalid for a value that does not fit its column.
     """
     columns = table.shown(comparable=comparable)
-    values = transpose_rows(rows)
-    encoded = [_encode_column(column, values.get(column.name, ()), table) for column in columns]
+    shown = {column.name: values[column.name] for column in columns} if values else {}
+    encoded = [_encode_column(column, shown.get(column.name, ()), table) for column in columns]
+    batch = pa.RecordBatch.from_arrays([array for array, _ in encoded], schema=table.arrow(comparable=comparable))
     return EncodedBlock(
-        rows=len(rows),
-        jsonl=encode_lines(table, columns, rows) if lines else b"",
+        rows=batch.num_rows,
+        jsonl=encode_lines(shown) if lines else b"",
         csv=b"" if table.bulky else _encode_csv([cells for _, cells in encoded]),
-        batch=pa.RecordBatch.from_arrays([values for values, _ in encoded], schema=table.arrow(comparable=comparable)),
+        batch=batch,
     )
-
-
-def encode_lines(table: Table, columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
-    """The columns of rows as JSON Lines."""
-    if len(columns) < len(table.columns):
-        rows = [{column.name: row[column.name] for column in columns} for row in rows]
-    out = io.BytesIO()  # each line is copied at once, since orjson reserves more for it than it needs
-    out.writelines(orjson.dumps(row, option=_LINE) for row in rows)
-    return out.getvalue()
 
 
 def _encode_column(column: Column, values: Sequence[Any], table: Table) -> tuple[pa.Array, pa.Array | None]:

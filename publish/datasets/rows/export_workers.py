@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import IO, Any, Final, Protocol
+from typing import IO, Final, Protocol
 
 from msgspec import Struct
 
 from evidence.model import Absent, Run, ServerId
 from evidence.store import RunRow, Store, UnknownRun, open_store
+from publish.datasets.format.columns import Columns, join_columns
 from publish.datasets.format.methodology import is_current_code
-from publish.datasets.format.table_files import PackedBlock, encode_block, pack_block
+from publish.datasets.format.table_files import PackedBlock, encode_columns, pack_block
 from publish.datasets.format.tables import SERVERS, TABLES
 from publish.datasets.rows.rule_outcomes import assess_publicly
-from publish.datasets.rows.server_rows import make_server_rows
+from publish.datasets.rows.server_rows import make_server_columns
 from publish.datasets.snapshot.source_counts import KindCounts, SourceCounts
 from publish.publication.export_workers import read_worker_pages, write_pages
 from publish.views.public_servers import BATCH_SIZE, PublicServer, read_public_servers
@@ -102,15 +103,18 @@ def _pages(
 
 def _page(servers: Iterable[PublicServer], run: Run, *, comparable: bool) -> ExportedBatch:
     judged = is_current_code(run.pins)
-    rows: dict[str, list[Any]] = {table.name: [] for table in TABLES}
+    parts: dict[str, list[Columns]] = {table.name: [] for table in TABLES}
     seen = SourceCounts()
     for server in servers:
         _look(server, seen)
         assessment = assess_publicly(server.dossier) if judged else None
-        for name, found in make_server_rows(server, assessment, run.id).items():
-            rows[name] += found
-    encoded = {table.name: encode_block(table, rows[table.name], comparable=comparable) for table in TABLES}
-    return ExportedBatch({name: pack_block(block) for name, block in encoded.items()}, seen)
+        for name, columns in make_server_columns(server, assessment, run.id).items():
+            parts[name].append(columns)
+    blocks = {
+        table.name: pack_block(encode_columns(table, join_columns(parts.pop(table.name)), comparable=comparable))
+        for table in TABLES
+    }
+    return ExportedBatch(blocks, seen)
 
 
 def _look(server: PublicServer, seen: SourceCounts) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Context, Decimal
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evidence.canonical import canonical_json
 from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_text
 from evidence.model import Absent, Dossier, Record, Server
-from publish.datasets.format.columns import Row, Type, transpose_rows
+from publish.datasets.format.columns import Columns, Row, Type, transpose_rows, zip_columns
 from publish.datasets.format.tables import (
     BODIES,
     DIMENSIONS,
@@ -26,6 +26,7 @@ from publish.datasets.format.tables import (
     Table,
 )
 from publish.datasets.rows.evidence_bodies import PublishedBody, publish_bodies
+from publish.datasets.rows.receipt_lines import LineColumns, shorten_decimal
 from publish.datasets.rows.rule_outcomes import make_outcome_rows
 from publish.formats.csv_columns import PROJECT_COLUMNS
 from publish.views.server_summary import estimate_listed_tokens, find_ecosystem, summarize_server
@@ -38,11 +39,6 @@ if TYPE_CHECKING:  # it imports the store, which verification does not need
 ServerRows: TypeAlias = Mapping[str, Sequence[Row]]
 """The rows of one server by table."""
 
-MAX_DECIMALS: Final = 28
-"""Maximum decimal places of a number in the dataset."""
-
-_WIDE: Final = Context(prec=60)
-_LAST: Final = Decimal(1).scaleb(-MAX_DECIMALS)
 _TEXTS: Final = {
     table.name: frozenset(column.name for column in table.columns if column.type in {Type.TEXT, Type.JSON})
     for table in TABLES
@@ -51,20 +47,26 @@ _TEXTS: Final = {
 
 def make_server_rows(published: PublicServer, assessment: Assessment | None, run: str) -> ServerRows:
     """The rows of one server in a run. Without an assessment the table of rule outcomes is empty."""
+    return {name: zip_columns(columns) for name, columns in make_server_columns(published, assessment, run).items()}
+
+
+def make_server_columns(published: PublicServer, assessment: Assessment | None, run: str) -> dict[str, Columns]:
+    """The columns of `make_server_rows`."""
     out = publish_bodies(published.dossier.records)
     cited = {published.dossier.records[kind].digest: body.digest for kind, body in out.items()}
     server = published.dossier.server
     ecosystem = find_ecosystem(server)
+    row = _repeat(SERVERS, make_server_row(published.dossier), {RUN: run, ECOSYSTEM: ecosystem})
+    outcomes = list(make_outcome_rows(server.id, run, assessment)) if assessment else []
+    evidence = [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())]
     sheet = {
-        SERVERS.name: [_repeat(SERVERS, make_server_row(published.dossier), {RUN: run, ECOSYSTEM: ecosystem})],
-        **make_receipt_rows(_receipts(published), run, ecosystem, cited),
-        OUTCOMES.name: list(make_outcome_rows(server.id, run, assessment)) if assessment else [],
-        EVIDENCE.name: [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())],
+        SERVERS.name: transpose_rows([row]),
+        **make_receipt_columns(_receipts(published), run, ecosystem, cited),
+        OUTCOMES.name: transpose_rows(outcomes),
+        EVIDENCE.name: transpose_rows(evidence),
     }
-    return {
-        **mask_secrets(sheet),
-        BODIES.name: [_body(server, kind, body) for kind, body in out.items() if body.content is not None],
-    }
+    bodies = [_body(server, kind, body) for kind, body in out.items() if body.content is not None]
+    return {**mask_secrets(sheet), BODIES.name: transpose_rows(bodies)}
 
 
 def _receipts(published: PublicServer) -> Iterator[Mapping[str, Any]]:
@@ -80,28 +82,42 @@ def make_receipt_rows(
 
     `cited` renames digests of evidence.
     """
-    found: dict[str, list[Row]] = {SCORECARDS.name: [], DIMENSIONS.name: [], LINES.name: []}
+    found = make_receipt_columns(receipts, run, ecosystem, cited)
+    return {name: zip_columns(columns) for name, columns in found.items()}
+
+
+def make_receipt_columns(
+    receipts: Iterable[Mapping[str, Any]], run: str, ecosystem: str, cited: Mapping[str, str] | None = None
+) -> dict[str, Columns]:
+    """The columns of `make_receipt_rows`."""
+    cards: list[Row] = []
+    parts: list[Row] = []
+    lines = LineColumns(run, cited or {})
     for card in receipts:
         key = {"server": card["server"], RUN: run, "rubric": card["rubric"], "version": card["version"]}
-        found[SCORECARDS.name].append({**key, ECOSYSTEM: ecosystem, **_scorecard(card)})
-        found[DIMENSIONS.name] += _parts({**key, ECOSYSTEM: ecosystem}, card)
-        found[LINES.name] += _lines(key, card, cited or {})
-    return found
+        cards.append({**key, ECOSYSTEM: ecosystem, **_scorecard(card)})
+        parts += _parts({**key, ECOSYSTEM: ecosystem}, card)
+        lines.add(card)
+    return {
+        SCORECARDS.name: transpose_rows(cards),
+        DIMENSIONS.name: transpose_rows(parts),
+        LINES.name: lines.columns,
+    }
 
 
-def format_decimal(value: Decimal) -> str:
-    """A number as a string with at most MAX_DECIMALS decimals, without an exponent."""
-    return _shorten(format(value, "f"))
-
-
-def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """The rows with secrets masked and lone surrogates escaped."""
-    columns = {name: transpose_rows(rows) for name, rows in sheet.items()}
-    texts: set[str] = set().union(*(columns[name].get(one, ()) for name in sheet for one in _TEXTS[name]))
-    texts.discard(None)  # a column without a value
-    if are_free_of_secrets(texts) and not any(_is_broken(text) for text in texts):
+def mask_secrets(sheet: Mapping[str, Columns]) -> Mapping[str, Columns]:
+    """The columns of tables with secrets masked and lone surrogates escaped."""
+    found = [columns.get(name, ()) for table, columns in sheet.items() for name in _TEXTS[table]]
+    texts: set[str] = set().union(*found) - {None}
+    if are_free_of_secrets(texts) and not any(map(_is_broken, filterfalse(str.isascii, texts))):
         return sheet
-    return {name: [_masked(row, _TEXTS[name]) for row in rows] for name, rows in sheet.items()}
+    masked = {text: _whole(scrub_text(text)) for text in texts}
+    return {
+        table: {
+            name: list(map(masked.get, values)) if name in _TEXTS[table] else values for name, values in columns.items()
+        }
+        for table, columns in sheet.items()
+    }
 
 
 def make_server_row(dossier: Dossier) -> Row:
@@ -138,7 +154,7 @@ def _scorecard(card: Mapping[str, Any]) -> dict[str, Any]:
         "source_version": card["source_version"],
         **_result("score", card["score"]),
         "grade": card["grade"],
-        "coverage": _shorten(card["coverage"]),
+        "coverage": shorten_decimal(card["coverage"]),
         **_bounds(card),
         "caveats": _json(card["caveats"]),
         "facts": _json(card["facts"]),
@@ -169,57 +185,20 @@ def _part(part: Mapping[str, Any], dimension: str, component: str | None) -> Row
     return {
         "dimension": dimension,
         "component": component,
-        "base_weight": _shorten(part["base_weight"]),
-        "effective_weight": _shorten(part["effective_weight"]),
+        "base_weight": shorten_decimal(part["base_weight"]),
+        "effective_weight": shorten_decimal(part["effective_weight"]),
         **_result("result", part["result"]),
     }
 
 
-def _lines(key: Row, card: Mapping[str, Any], cited: Mapping[str, str]) -> Iterator[Row]:
-    yield from _place({**key, "dimension": None, "component": None}, card["lines"], cited)
-    for dimension in card["dimensions"]:
-        place = {**key, "dimension": dimension["name"], "component": None}
-        yield from _place(place, dimension["lines"], cited)
-        for part in dimension["components"]:
-            yield from _place({**place, "component": part["name"]}, part["lines"], cited)
-
-
-def _place(place: Row, lines: Sequence[Mapping[str, Any]], cited: Mapping[str, str]) -> Iterator[Row]:
-    for position, line in enumerate(lines):
-        evidence = line["evidence"]
-        yield {
-            **place,
-            "position": position,
-            "cites": line["cites"],
-            "points": _shorten(line["points"]),
-            "why": line["why"],
-            "rule": line["rule"],
-            "at": line["at"],
-            "severity": line["severity"],
-            "evidence": cited.get(evidence, evidence),
-            "checked": line.get("checked"),
-        }
-
-
 def _result(name: str, value: str | Mapping[str, str]) -> dict[str, str | None]:
     if isinstance(value, str):
-        return {name: _shorten(value), "not_measured": None, "detail": None}
+        return {name: shorten_decimal(value), "not_measured": None, "detail": None}
     return {name: None, "not_measured": value["not_measured"], "detail": value["detail"]}
 
 
 def _bounds(of: Mapping[str, Any]) -> dict[str, str]:
-    return {"floor": _shorten(of["floor"]), "ceiling": _shorten(of["ceiling"])}
-
-
-def _shorten(number: str) -> str:
-    """A number without an exponent, with at most MAX_DECIMALS decimals."""
-    if len(number) <= MAX_DECIMALS or len(number) - number.find(".") <= MAX_DECIMALS + 1:
-        return number
-    value = Decimal(number)
-    exponent = value.as_tuple().exponent
-    if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
-        return format(value.quantize(_LAST, context=_WIDE).normalize(_WIDE), "f")
-    return number
+    return {"floor": shorten_decimal(of["floor"]), "ceiling": shorten_decimal(of["ceiling"])}
 
 
 def _evidence(record: Record, body: PublishedBody) -> Row:
@@ -261,14 +240,8 @@ def _json(value: Any) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _masked(row: Row, texts: frozenset[str]) -> Row:
-    return {
-        name: _whole(scrub_text(value)) if name in texts and value is not None else value for name, value in row.items()
-    }
-
-
 def _is_broken(text: str) -> bool:
-    return not text.isascii() and _whole(text) != text
+    return _whole(text) != text
 
 
 def _whole(text: str) -> str:

@@ -12,7 +12,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from publish.datasets.format.columns import Row
-from publish.datasets.rows.server_rows import format_decimal
+from publish.datasets.rows.receipt_lines import format_decimal
 from publish.datasets.verification.receipt_matching import Mismatch, Place, ReceiptRows, compare_lines, compare_part
 from publish.datasets.verification.receipt_sums import find_wrong_sum
 from scoring.results import weighting

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from publish.datasets.format.columns import Row
+from publish.datasets.format.columns import Row, zip_columns
 from publish.datasets.format.tables import DIMENSIONS, ECOSYSTEM, LINES, RUN, SCORECARDS
-from publish.datasets.rows.server_rows import make_receipt_rows, mask_secrets
+from publish.datasets.rows.server_rows import make_receipt_columns, mask_secrets
 from publish.disclosure import WITHHELD
 from scoring.receipt import describe_scorecard
 from scoring.results.scorecard import Scorecard
@@ -65,8 +65,8 @@ def group_receipts(rows: Mapping[str, Sequence[Row]]) -> list[ReceiptRows]:
 
 def render_receipts(cards: Iterable[Scorecard], published: ReceiptRows) -> list[ReceiptRows]:
     """Public receipts of one server as this code publishes them, with the run and ecosystem of a published one."""
-    rows = make_receipt_rows(map(describe_scorecard, cards), published.card[RUN], published.card[ECOSYSTEM])
-    return group_receipts(mask_secrets(rows))
+    columns = make_receipt_columns(map(describe_scorecard, cards), published.card[RUN], published.card[ECOSYSTEM])
+    return group_receipts({name: zip_columns(some) for name, some in mask_secrets(columns).items()})
 
 
 def find_first_difference(mine: ReceiptRows, published: ReceiptRows) -> Mismatch | None:

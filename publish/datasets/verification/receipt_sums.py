@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from publish.datasets.rows.server_rows import format_decimal
+from publish.datasets.rows.receipt_lines import format_decimal
 from publish.datasets.verification.published_parts import read_dimensions
 from publish.datasets.verification.receipt_matching import WHOLE_RECEIPT, Mismatch, ReceiptRows
 from scoring.engine import catalogue

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from publish.datasets.format.columns import Row
+from publish.datasets.format.columns import Row, transpose_rows, zip_columns
 from publish.datasets.format.tables import (
     ECOSYSTEM,
     JSONL,
@@ -254,7 +254,7 @@ def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) ->
     if rebuilt.missing:
         return
     found = rows[SERVERS.name][0]
-    (mine,) = mask_secrets({SERVERS.name: [make_server_row(rebuilt.dossier)]})[SERVERS.name]
+    (mine,) = _mask_rows(SERVERS, [make_server_row(rebuilt.dossier)])
     for name, value in mine.items():
         if name != "server" and found[name] != value:
             yield _of_table(SERVERS, found["server"], name, (value, found[name]), ProblemKind.EVIDENCE)
@@ -265,7 +265,7 @@ def _wrong_outcomes(
 ) -> Iterator[Problem]:
     """Differences in the table of rule outcomes: values where the evidence is public, missing rows elsewhere too."""
     server = rows[SERVERS.name][0]["server"]
-    made = mask_secrets({OUTCOMES.name: list(make_outcome_rows(server, run, assessment))})[OUTCOMES.name]
+    made = _mask_rows(OUTCOMES, list(make_outcome_rows(server, run, assessment)))
     if made != rows.get(OUTCOMES.name, ()):
         lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
         yield from _list_wrong_outcomes(server, made, rows.get(OUTCOMES.name, ()), lacking)
@@ -293,6 +293,10 @@ def _list_wrong_outcomes(
         if one != other:
             words = (_answer(one), _answer(other))
             yield _of_table(OUTCOMES, server, " ".join(key), words, ProblemKind.SCORE)
+
+
+def _mask_rows(table: Table, rows: Sequence[Row]) -> list[Row]:
+    return zip_columns(mask_secrets({table.name: transpose_rows(rows)})[table.name])
 
 
 def _answer(row: Row | None) -> str | None:

@@ -13,9 +13,9 @@ from typing import Final, TypeAlias, TypeVar
 import pyarrow as pa
 from msgspec import Struct, field
 
-from publish.datasets.format.columns import Row
+from publish.datasets.format.columns import Row, transpose_rows
 from publish.datasets.format.methodology import is_current_code
-from publish.datasets.format.table_files import EncodedBlock, ParquetDigest, encode_block
+from publish.datasets.format.table_files import EncodedBlock, ParquetDigest, encode_columns
 from publish.datasets.format.tables import JSONL, PARQUET, TABLES, TABLES_BY_NAME, Table, table_file_name
 from publish.datasets.snapshot.manifest import SCHEMA, Manifest
 from publish.datasets.snapshot.minisign import PublicKey
@@ -136,7 +136,7 @@ def _encode_rows(manifest: Manifest, rows: Mapping[str, Sequence[Row]]) -> dict[
     for name, some in rows.items():
         table = TABLES_BY_NAME[name]
         try:
-            blocks[name] = encode_block(table, some, comparable=manifest.comparable, lines=False)
+            blocks[name] = encode_columns(table, transpose_rows(some), comparable=manifest.comparable, lines=False)
         except pa.ArrowInvalid as error:
             raise UnreadableFile(
                 table_file_name(table, JSONL), f"values of the types of its columns expected: {error}"
