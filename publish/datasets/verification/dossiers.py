@@ -29,15 +29,19 @@ _REASONS = {reason.value: reason for reason in Reason}
 class RebuiltDossier(Struct):
     """A dossier from published rows. `missing` are observed kinds whose original body is not published.
 
-    `left_out`: answers that private rules read are removed from a published body. `failed`: the public rules with
-    findings in the table of outcomes.
+    `left_out`: answers that private rules read are removed from a published body. `rows` are all rows of the server.
     """
 
     dossier: Dossier
     missing: frozenset[str]
     left_out: bool
-    failed: frozenset[str]
+    rows: Mapping[str, Sequence[Row]]
     problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """The public rules with findings in the table of outcomes."""
+        return frozenset(row["rule"] for row in self.rows.get(OUTCOMES.name, ()) if row["findings"])
 
     def lacks(self, question: Question) -> bool:
         """Whether some evidence that a question reads is not public."""
@@ -74,7 +78,7 @@ def rebuild_dossier(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Rebui
         Dossier(server=server, as_of=as_of),
         frozenset(one["kind"] for one in evidence if _is_missing(one)),
         any(one["body"] == BodyState.REDACTED and one["body_reason"] == PRIVATE for one in evidence),
-        frozenset(row["rule"] for row in rows.get(OUTCOMES.name, ()) if row["findings"]),
+        rows,
     )
     records: dict[str, Record] = {}
     for one in evidence:

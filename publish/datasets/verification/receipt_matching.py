@@ -39,7 +39,7 @@ class ReceiptRows(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"{self.card['rubric']}@{self.card['version']}"
+        return name_receipt(self.card)
 
     @property
     def places(self) -> dict[Place, list[Row]]:
@@ -53,6 +53,11 @@ class ReceiptRows(Struct, frozen=True):
     def by_part(self) -> dict[Place, Row]:
         """The rows of dimensions and components by their place."""
         return {(row["dimension"], row["component"]): row for row in self.parts}
+
+
+def name_receipt(card: Row) -> str:
+    """The name of the rubric of a receipt, given its row of `scorecards`."""
+    return f"{card['rubric']}@{card['version']}"
 
 
 def group_receipts(rows: Mapping[str, Sequence[Row]]) -> list[ReceiptRows]:

@@ -10,10 +10,12 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from publish.datasets.format.columns import Row, transpose_rows, zip_columns
+from publish.datasets.format.columns import Columns, Row, transpose_rows, zip_columns
 from publish.datasets.format.tables import (
+    DIMENSIONS,
     ECOSYSTEM,
     JSONL,
+    LINES,
     OUTCOMES,
     RUN,
     SCORECARDS,
@@ -23,16 +25,18 @@ from publish.datasets.format.tables import (
     table_file_name,
 )
 from publish.datasets.rows.rule_outcomes import list_public_questions, make_outcome_rows
-from publish.datasets.rows.server_rows import make_server_row, mask_secrets
+from publish.datasets.rows.server_rows import make_receipt_columns, make_server_row, mask_secrets
 from publish.datasets.verification.dossiers import RebuiltDossier, rebuild_dossier
 from publish.datasets.verification.partial_receipts import splice_receipt
 from publish.datasets.verification.partial_verdicts import VerdictSplicer
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
+from publish.datasets.verification.published_rows import PublishedRows
 from publish.datasets.verification.receipt_matching import (
     Mismatch,
     ReceiptRows,
     find_first_difference,
     group_receipts,
+    name_receipt,
     render_receipts,
 )
 from publish.datasets.verification.receipt_sums import find_wrong_sum
@@ -43,9 +47,12 @@ from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rubric import Rubric
 from scoring.engine.walk import Pages
+from scoring.receipt import describe_scorecard
 from scoring.results.outcome import Finding, Measured, NotMeasured, Outcome, Skipped
+from scoring.results.scorecard import Scorecard
 
 _MOST_GUESSES: Final = 1
+_OF_RECEIPTS: Final = frozenset({SCORECARDS.name, DIMENSIONS.name, LINES.name})
 
 
 class ReceiptVerdict(StrEnum):
@@ -81,29 +88,39 @@ class ServerVerifier(Struct, frozen=True):
     as_of: datetime
     ours: bool
 
-    def judge(self, rows: Mapping[str, Sequence[Row]]) -> ServerVerdicts:
-        """Verify one server, given its rows of every table."""
+    def judge(self, rows: PublishedRows) -> ServerVerdicts:
+        """Verify one server, given its rows of every table; raise UnreadableFile."""
         rebuilt = rebuild_dossier(rows, self.as_of)
         if isinstance(rebuilt, Problem):
             return ServerVerdicts(1, problems=[rebuilt])
         judged = ServerVerdicts(1, problems=list(rebuilt.problems))
-        published = group_receipts(rows)
-        judged.problems += _wrong_moments(rows, self.as_of)
-        judged.problems += _wrong_repeats(rows, {RUN: self.run, ECOSYSTEM: find_ecosystem(rebuilt.dossier.server)})
+        repeated = {RUN: self.run, ECOSYSTEM: find_ecosystem(rebuilt.dossier.server)}
         if not self.ours:
-            for receipt in published:
+            judged.problems += _wrong_moments(rows, self.as_of)
+            judged.problems += _wrong_repeats(rows, repeated, TABLES)
+            for receipt in group_receipts(rows):
                 self._add_up(receipt, ReceiptVerdict.OTHER_CODE, judged)
             return judged
-        judged.problems += _wrong_server(rows, rebuilt)
-        known = {rubric.name: rubric for rubric in catalogue.list_rubrics()}
         assessment = assess_dossier(rebuilt.dossier)
-        judged.problems += _wrong_outcomes(rows, rebuilt, assessment, self.run)
-        recomputed = _recompute([(known[one.name], one) for one in published if one.name in known], assessment)
+        known = {rubric.name: rubric for rubric in catalogue.list_rubrics()}
+        names = [name_receipt(card) for card in rows.get(SCORECARDS.name, ())]
+        cards = {name: known[name].score(assessment) for name in names if name in known}
+        mine = _make_columns(rows[SERVERS.name][0]["server"], repeated, cards.values(), assessment)
+        equal = rows.match(mine)
+        judged.problems += _wrong_moments(rows, self.as_of)
+        judged.problems += _wrong_repeats(rows, repeated, [table for table in TABLES if table.name not in equal])
+        judged.problems += _wrong_server(rows, rebuilt)
+        judged.problems += _wrong_outcomes(rows, rebuilt, assessment, None if OUTCOMES.name in equal else mine)
+        if equal >= _OF_RECEIPTS and private_rule_ids().isdisjoint(mine[LINES.name].get("rule", ())):
+            judged.verdicts.update((name, ReceiptVerdict.RECOMPUTED) for name in names)
+            return judged
+        published = group_receipts(rows)
+        recomputed = _recompute([(cards[one.name], one) for one in published if one.name in cards], mine)
         for receipt in published:
-            if (mine := recomputed.get(receipt.name)) is None:
+            if (ours := recomputed.get(receipt.name)) is None:
                 self._add_up(receipt, ReceiptVerdict.OTHER_CODE, judged)
             else:
-                self._compare(receipt, known[receipt.name], rebuilt, assessment, judged, mine=mine)
+                self._compare(receipt, known[receipt.name], rebuilt, assessment, judged, mine=ours)
         return judged
 
     def _compare(
@@ -174,15 +191,36 @@ class ServerVerifier(Struct, frozen=True):
             judged.problems.append(_differs(receipt, *wrong))
 
 
-def _recompute(wanted: Iterable[tuple[Rubric, ReceiptRows]], assessment: Assessment) -> dict[str, ReceiptRows]:
-    """Receipts by name as this code computes and publishes them, each for a rubric and the receipt that is published.
+def _make_columns(
+    server: str, repeated: Mapping[str, str], cards: Iterable[Scorecard], assessment: Assessment
+) -> Mapping[str, Columns]:
+    """The tables that this code computes for a server without disclosed findings; `server` is its published id."""
+    receipts = map(describe_scorecard, map(redact_receipt, cards))
+    outcomes = make_outcome_rows(server, repeated[RUN], assessment)
+    return mask_secrets(
+        {
+            **make_receipt_columns(receipts, repeated[RUN], repeated[ECOSYSTEM]),
+            OUTCOMES.name: transpose_rows(list(outcomes)),
+        }
+    )
 
-    Disclosed findings are known from the published lines. The texts of all are searched for secrets together.
+
+def _recompute(
+    cards: Iterable[tuple[Scorecard, ReceiptRows]], unreviewed: Mapping[str, Columns] | None = None
+) -> dict[str, ReceiptRows]:
+    """Public receipts by name, each of a card of this code and of the receipt that is published for it.
+
+    Disclosed findings are known from the published lines. Without any, the receipts are those in `unreviewed`. The
+    texts of all are searched for secrets together.
     """
-    pairs = {published.name: (rubric, published) for rubric, published in wanted}
-    cards = [redact_receipt(rubric.score(assessment), _read_reviews(one)) for rubric, one in pairs.values()]
+    pairs = {published.name: (card, published) for card, published in cards}
+    reviews = [_read_reviews(published) for _, published in pairs.values()]
+    if unreviewed is not None and not any(one.disclosed for one in reviews):
+        found = group_receipts({name: zip_columns(unreviewed[name]) for name in _OF_RECEIPTS})
+        return {receipt.name: receipt for receipt in found}
+    public = [redact_receipt(card, one) for (card, _), one in zip(pairs.values(), reviews, strict=True)]
     some = next((published for _, published in pairs.values()), None)
-    return {receipt.name: receipt for receipt in render_receipts(cards, some)} if some else {}
+    return {receipt.name: receipt for receipt in render_receipts(public, some)} if some else {}
 
 
 def _read_reviews(published: ReceiptRows) -> ReviewedFindings:
@@ -206,7 +244,7 @@ def _is_consistent(published: ReceiptRows, rubric: Rubric, lacking: Sequence[Que
             walks=assessment.walks,
             versions=assessment.versions,
         )
-        mine = _recompute([(rubric, published)], guessed)[published.name]
+        mine = _recompute([(rubric.score(guessed), published)])[published.name]
         if find_first_difference(mine, published) is None:
             return True
     return False
@@ -239,9 +277,11 @@ def _wrong_moments(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Iterat
             yield _of_table(SCORECARDS, row["server"], "as_of", (wanted, row["as_of"]), ProblemKind.SCORE)
 
 
-def _wrong_repeats(rows: Mapping[str, Sequence[Row]], values: Mapping[str, str]) -> Iterator[Problem]:
+def _wrong_repeats(
+    rows: Mapping[str, Sequence[Row]], values: Mapping[str, str], tables: Iterable[Table]
+) -> Iterator[Problem]:
     """Rows with another run or ecosystem than their server has; the first of each table and column."""
-    for table in TABLES:
+    for table in tables:
         for name in table.repeated:
             others = (row[name] for row in rows.get(table.name, ()) if row[name] != values[name])
             if (other := next(others, None)) is not None:
@@ -254,22 +294,26 @@ def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) ->
     if rebuilt.missing:
         return
     found = rows[SERVERS.name][0]
-    (mine,) = _mask_rows(SERVERS, [make_server_row(rebuilt.dossier)])
+    (mine,) = zip_columns(
+        mask_secrets({SERVERS.name: transpose_rows([make_server_row(rebuilt.dossier)])})[SERVERS.name]
+    )
     for name, value in mine.items():
         if name != "server" and found[name] != value:
             yield _of_table(SERVERS, found["server"], name, (value, found[name]), ProblemKind.EVIDENCE)
 
 
 def _wrong_outcomes(
-    rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier, assessment: Assessment, run: str
+    rows: PublishedRows, rebuilt: RebuiltDossier, assessment: Assessment, mine: Mapping[str, Columns] | None
 ) -> Iterator[Problem]:
-    """Differences in the table of rule outcomes: values where the evidence is public, missing rows elsewhere too."""
+    """Differences in the table of rule outcomes: values where the evidence is public, missing rows elsewhere too.
+
+    Values are not compared where they are known to be equal, without `mine`.
+    """
     server = rows[SERVERS.name][0]["server"]
-    made = _mask_rows(OUTCOMES, list(make_outcome_rows(server, run, assessment)))
-    if made != rows.get(OUTCOMES.name, ()):
+    if mine is not None and (made := zip_columns(mine[OUTCOMES.name])) != rows.get(OUTCOMES.name, ()):
         lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
         yield from _list_wrong_outcomes(server, made, rows.get(OUTCOMES.name, ()), lacking)
-    answered = {row["rule"] for row in rows.get(OUTCOMES.name, ())}
+    answered = set(rows.columns(OUTCOMES.name).get("rule", ()))
     asked = (one for one, reads, _ in list_public_questions() if reads in rebuilt.missing and one.pages is Pages.ALL)
     observed = {question.rule for question in asked}
     for rule in sorted(observed - answered):
@@ -293,10 +337,6 @@ def _list_wrong_outcomes(
         if one != other:
             words = (_answer(one), _answer(other))
             yield _of_table(OUTCOMES, server, " ".join(key), words, ProblemKind.SCORE)
-
-
-def _mask_rows(table: Table, rows: Sequence[Row]) -> list[Row]:
-    return zip_columns(mask_secrets({table.name: transpose_rows(rows)})[table.name])
 
 
 def _answer(row: Row | None) -> str | None:

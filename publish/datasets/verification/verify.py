@@ -13,18 +13,19 @@ from typing import Final, TypeAlias, TypeVar
 import pyarrow as pa
 from msgspec import Struct, field
 
-from publish.datasets.format.columns import Row, transpose_rows
+from publish.datasets.format.columns import Columns, join_columns
 from publish.datasets.format.methodology import is_current_code
 from publish.datasets.format.table_files import EncodedBlock, ParquetDigest, encode_columns
 from publish.datasets.format.tables import JSONL, PARQUET, TABLES, TABLES_BY_NAME, Table, table_file_name
 from publish.datasets.snapshot.manifest import SCHEMA, Manifest
 from publish.datasets.snapshot.minisign import PublicKey
-from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, RowParser, UnreadableFile, open_snapshot
+from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, UnreadableFile, open_snapshot
 from publish.datasets.verification import confined_processes
 from publish.datasets.verification.file_checks import check_files, check_methodology, check_signature
 from publish.datasets.verification.format_equality import open_csv_files, open_parquet_files
 from publish.datasets.verification.parquet_rows import find_unreadable_tables
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
+from publish.datasets.verification.published_rows import PublishedRows, RowParsers
 from publish.datasets.verification.rescoring import ServerVerdicts, ServerVerifier
 
 CHUNK: Final = 25
@@ -106,37 +107,35 @@ def verify_snapshot(
 def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> ChunkResult:
     """Verify some servers; return their rows as they must stand in the other files. Runs in a worker process."""
     judged = ServerVerdicts()
-    rows: dict[str, list[Row]] = {table.name: [] for table in TABLES}
+    columns: dict[str, list[Columns]] = {table.name: [] for table in TABLES}
     run, ours = str(manifest.run.get("id", "")), is_current_code(manifest.pins)
     verifier = ServerVerifier(run, manifest.as_of, ours) if manifest.as_of else None
-    for found in _parse_chunk(manifest, chunk):
-        for name, some in found.items():
-            rows[name] += some
-        judged.add(verifier.judge(found) if verifier else ServerVerdicts(1))
-    return judged, _encode_rows(manifest, rows)
+    parsers = RowParsers(comparable=manifest.comparable)
+    for _, lines in chunk:
+        rows = PublishedRows(lines, parsers)
+        judged.add(verifier.judge(rows) if verifier else ServerVerdicts(1))
+        for name in rows:
+            columns[name].append(rows.columns(name))
+    return judged, _encode(manifest, columns)
 
 
 def encode_chunk(manifest: Manifest, chunk: ServerChunk) -> dict[str, EncodedBlock]:
     """The rows of some servers as they must stand in the other files. Runs in a worker process."""
-    rows: dict[str, list[Row]] = {}
-    for found in _parse_chunk(manifest, chunk):
-        for name, some in found.items():
-            rows.setdefault(name, []).extend(some)
-    return _encode_rows(manifest, rows)
-
-
-def _parse_chunk(manifest: Manifest, chunk: ServerChunk) -> Iterator[dict[str, list[Row]]]:
-    parsers = {table.name: RowParser(table, comparable=manifest.comparable) for table in TABLES}
+    columns: dict[str, list[Columns]] = {}
+    parsers = RowParsers(comparable=manifest.comparable)
     for _, lines in chunk:
-        yield {name: parsers[name].parse_all(some) for name, some in lines.items()}
+        rows = PublishedRows(lines, parsers)
+        for name in rows:
+            columns.setdefault(name, []).append(rows.columns(name))
+    return _encode(manifest, columns)
 
 
-def _encode_rows(manifest: Manifest, rows: Mapping[str, Sequence[Row]]) -> dict[str, EncodedBlock]:
+def _encode(manifest: Manifest, columns: Mapping[str, Sequence[Columns]]) -> dict[str, EncodedBlock]:
     blocks: dict[str, EncodedBlock] = {}
-    for name, some in rows.items():
+    for name, some in columns.items():
         table = TABLES_BY_NAME[name]
         try:
-            blocks[name] = encode_columns(table, transpose_rows(some), comparable=manifest.comparable, lines=False)
+            blocks[name] = encode_columns(table, join_columns(some), comparable=manifest.comparable, lines=False)
         except pa.ArrowInvalid as error:
             raise UnreadableFile(
                 table_file_name(table, JSONL), f"values of the types of its columns expected: {error}"
