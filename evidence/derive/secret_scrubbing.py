@@ -29,6 +29,8 @@ _SHORT: Final = 400  # characters
 _LONG_WORD: Final = 20
 _WORD: Final = 8
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_ESCAPED_STRING: Final = re.compile(rb'"[^"\\]*+(?:"|(\\.(?:[^"\\]++|\\.)*+"))', re.DOTALL)
+"""A string, with a group if it has an escape."""
 _HIDING: Final = re.compile(rb'\\(?:u00[2-7]|/|")')
 """Escapes that can hide letters of a secret or the quotes around it."""
 _APART: Final = "\n" + "\0" * 24 + "\n"
@@ -109,7 +111,9 @@ def _within(spans: Sequence[tuple[int, int]], strings: Sequence[tuple[int, int]]
 def _scrub_escaped(body: bytes) -> bytes:
     """The body with its strings scrubbed whose escapes could hide a secret. Strings that stay take no memory."""
     parts, at = [], 0
-    for string in _STRING.finditer(body):
+    for string in _ESCAPED_STRING.finditer(body):
+        if string.lastindex is None:
+            continue
         clean = _scrub_hidden(string)
         if clean != string[0]:
             parts += [body[at : string.start()], clean]
