@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
+
+import orjson
 
 from publish.datasets.format.questions import render_questions
 from publish.datasets.format.table_files import FileDigest
@@ -200,4 +201,4 @@ def _resource(table: Table, written: Mapping[str, FileDigest], *, comparable: bo
 
 
 def _json(value: Mapping[str, Any] | Sequence[Any]) -> bytes:
-    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
