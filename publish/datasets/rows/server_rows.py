@@ -39,6 +39,11 @@ if TYPE_CHECKING:  # it imports the store, which verification does not need
 ServerRows: TypeAlias = Mapping[str, Sequence[Row]]
 """The rows of one server by table."""
 
+_SHORT: Final = 400  # characters
+_MOST_KNOWN: Final = 20_000
+_known_clean: set[str] = set()
+"""Short texts in which masking changes nothing, at most as many as _MOST_KNOWN and those of one server more."""
+
 _TEXTS: Final = {
     table.name: frozenset(column.name for column in table.columns if column.type in {Type.TEXT, Type.JSON})
     for table in TABLES
@@ -109,7 +114,7 @@ def mask_secrets(sheet: Mapping[str, Columns]) -> Mapping[str, Columns]:
     """The columns of tables with secrets masked and lone surrogates escaped."""
     found = [columns.get(name, ()) for table, columns in sheet.items() for name in _TEXTS[table]]
     texts: set[str] = set().union(*found) - {None}
-    if are_free_of_secrets(texts) and not any(map(_is_broken, filterfalse(str.isascii, texts))):
+    if _are_clean(texts):
         return sheet
     masked = {text: _whole(scrub_text(text)) for text in texts}
     return {
@@ -118,6 +123,17 @@ def mask_secrets(sheet: Mapping[str, Columns]) -> Mapping[str, Columns]:
         }
         for table, columns in sheet.items()
     }
+
+
+def _are_clean(texts: set[str]) -> bool:
+    """Whether no text is changed. Those of most lines are known from other servers, and scanned once for all."""
+    unknown = texts - _known_clean
+    if not are_free_of_secrets(unknown) or any(map(_is_broken, filterfalse(str.isascii, unknown))):
+        return False
+    if len(_known_clean) > _MOST_KNOWN:
+        _known_clean.clear()
+    _known_clean.update(text for text in unknown if len(text) <= _SHORT)
+    return True
 
 
 def make_server_row(dossier: Dossier) -> Row:
