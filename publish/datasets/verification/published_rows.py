@@ -22,13 +22,13 @@ class RowParsers:
 
 
 class PublishedRows(Mapping[str, Sequence[Row]]):
-    """The rows of one server by table. Reading a table may raise UnreadableFile.
+    """The rows of one server by table, given the lines of each, which are not empty. Reading may raise UnreadableFile.
 
     A table whose lines are the bytes that this code writes for its own columns has these columns: parsing such lines
     gives nothing else, so it is left out.
     """
 
-    def __init__(self, lines: Mapping[str, Lines], parsers: RowParsers) -> None:
+    def __init__(self, lines: Mapping[str, bytes], parsers: RowParsers) -> None:
         self._lines = lines
         self._parsers = parsers
         self._own: dict[str, Columns] = {}
@@ -36,7 +36,7 @@ class PublishedRows(Mapping[str, Sequence[Row]]):
 
     def match(self, mine: Mapping[str, Columns]) -> frozenset[str]:
         """Compare tables with what this code computes for them; the names of those that are equal."""
-        equal = [name for name, columns in mine.items() if encode_lines(columns) == self._join(name)]
+        equal = [name for name, columns in mine.items() if encode_lines(columns) == self._lines.get(name, b"")]
         self._own.update({name: mine[name] for name in equal})
         return frozenset(equal)
 
@@ -44,13 +44,13 @@ class PublishedRows(Mapping[str, Sequence[Row]]):
         """The columns of a table; empty without rows."""
         return self._own[table] if table in self._own else transpose_rows(self.get(table, ()))
 
-    def _join(self, table: str) -> bytes:
-        return b"".join(line + b"\n" for line in self._lines.get(table, ()))
+    def _parse(self, table: str) -> list[Row]:
+        return self._parsers.parse(table, self._lines[table].removesuffix(b"\n").split(b"\n"))
 
     def __getitem__(self, table: str) -> Sequence[Row]:
         if table not in self._rows:
             own = self._own.get(table)
-            self._rows[table] = self._parsers.parse(table, self._lines[table]) if own is None else zip_columns(own)
+            self._rows[table] = self._parse(table) if own is None else zip_columns(own)
         return self._rows[table]
 
     def __iter__(self) -> Iterator[str]:

@@ -19,7 +19,7 @@ from publish.datasets.format.table_files import EncodedBlock, ParquetDigest, enc
 from publish.datasets.format.tables import JSONL, PARQUET, TABLES, TABLES_BY_NAME, Table, table_file_name
 from publish.datasets.snapshot.manifest import SCHEMA, Manifest
 from publish.datasets.snapshot.minisign import PublicKey
-from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, UnreadableFile, open_snapshot
+from publish.datasets.snapshot.reader import OpenedSnapshot, UnreadableFile, open_snapshot
 from publish.datasets.verification import confined_processes
 from publish.datasets.verification.file_checks import check_files, check_methodology, check_signature
 from publish.datasets.verification.format_equality import open_csv_files, open_parquet_files
@@ -43,7 +43,8 @@ MAX_HELD_BYTES: Final = 512 * 2**20
 MAX_PROBLEMS: Final = 10_000
 """Maximum number of problems in a report; further ones are counted."""
 
-ServerChunk: TypeAlias = Sequence[tuple[str, Mapping[str, Lines]]]
+ServerChunk: TypeAlias = Sequence[tuple[str, Mapping[str, bytes]]]
+"""Servers, each with its lines of every table in one piece, which costs a process less than many."""
 Result = TypeVar("Result")
 ChunkResult: TypeAlias = tuple[ServerVerdicts, dict[str, EncodedBlock]]
 
@@ -183,7 +184,7 @@ def _judge_all(
 
 def _judge_small_set(opened: OpenedSnapshot) -> ChunkResult | None:
     """The result for all servers of a small set; None for larger ones, and where a row cannot be read or judged."""
-    chunk: list[tuple[str, Mapping[str, Lines]]] = []
+    chunk: list[tuple[str, Mapping[str, bytes]]] = []
     size = 0
     try:
         for some, more in _chunks(opened, TABLES):
@@ -287,11 +288,11 @@ def _span(chunk: ServerChunk) -> str:
 
 def _chunks(opened: OpenedSnapshot, tables: Sequence[Table]) -> Iterator[tuple[ServerChunk, int]]:
     """The servers in chunks of limited number and size, each with its size in bytes."""
-    chunk: list[tuple[str, Mapping[str, Lines]]] = []
+    chunk: list[tuple[str, Mapping[str, bytes]]] = []
     size = 0
     for server, lines in opened.servers(tables):
-        chunk.append((server, lines))
-        size += sum(len(line) for some in lines.values() for line in some)
+        chunk.append((server, {name: b"\n".join((*some, b"")) for name, some in lines.items()}))
+        size += sum(map(len, chunk[-1][1].values()))
         if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
             yield chunk, size
             chunk, size = [], 0

@@ -314,7 +314,7 @@ def test_a_dossier_that_went_through_a_dataset_gives_the_same_scorecards(
         nights.fill(store, [dossier])
         (one,) = read_public_servers(store, nights.RUN.id)
         columns = make_server_columns(one, assess_dossier(one.dossier), nights.RUN.id)
-        lines = {name: encode_lines(some).splitlines() for name, some in columns.items() if some}
+        lines = {name: encode_lines(some) for name, some in columns.items() if some}
         rows = PublishedRows(lines, RowParsers(comparable=False))
         judged = ServerVerifier(nights.RUN.id, nights.RUN.as_of, ours=True).judge(rows)
         assert judged.problems == []

@@ -30,7 +30,7 @@ LINES = encode_lines(MINE).splitlines()
 
 
 def published(*lines: bytes) -> PublishedRows:
-    return PublishedRows({OUTCOMES.name: lines} if lines else {}, RowParsers(comparable=False))
+    return PublishedRows({OUTCOMES.name: b"\n".join((*lines, b""))} if lines else {}, RowParsers(comparable=False))
 
 
 def test_rows_that_this_code_writes_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
