@@ -7,7 +7,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Self
@@ -239,17 +239,20 @@ class _Parquet:
         self._rows = self._bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        rest, sizes = batch, _measure_rows(batch)
+        rest = batch
         while rest.num_rows:
-            ends = pc.add(pc.cumulative_sum(sizes), self._bytes)
-            before = pc.sum(pc.less(ends, GROUP_BYTES)).as_py()
-            count = min(before + 1, GROUP_ROWS - self._rows, rest.num_rows)
+            count = min(GROUP_ROWS - self._rows, rest.num_rows)
+            size = _measure(rest)
+            if self._bytes + size >= GROUP_BYTES:
+                ends = pc.add(pc.cumulative_sum(_measure_rows(rest)), self._bytes)
+                count = min(count, pc.sum(pc.less(ends, GROUP_BYTES)).as_py() + 1)
+                size = ends[count - 1].as_py() - self._bytes
             self._held.append(rest.slice(0, count))
             self._rows += count
-            self._bytes = ends[count - 1].as_py()
+            self._bytes += size
             if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
                 self._flush()
-            rest, sizes = rest.slice(count), sizes.slice(count)
+            rest = rest.slice(count)
 
     def finish(self) -> None:
         if self._writer.is_open:
@@ -263,11 +266,23 @@ class _Parquet:
         self._held, self._rows, self._bytes = [], 0, 0
 
 
+def _measure(batch: pa.RecordBatch) -> int:
+    """The sum of `_measure_rows`, without an array of the rows."""
+    values: int = batch.num_columns * batch.num_rows
+    return 8 * values + sum(pc.sum(lengths).as_py() or 0 for lengths in _list_lengths(batch))
+
+
 def _measure_rows(batch: pa.RecordBatch) -> pa.Array:
     """The bytes of each row, eight for each value and those of texts."""
     sizes = pa.array([8 * batch.num_columns] * batch.num_rows, pa.int64())
+    for lengths in _list_lengths(batch):
+        sizes = pc.add(sizes, pc.fill_null(lengths, 0))
+    return sizes
+
+
+def _list_lengths(batch: pa.RecordBatch) -> Iterator[pa.Array]:
+    """The bytes of the texts of each column that has any."""
     for column in batch.columns:
         texts = pc.binary_join(column, " " * 8) if pa.types.is_list(column.type) else column
         if pa.types.is_string(texts.type):
-            sizes = pc.add(sizes, pc.fill_null(pc.binary_length(texts), 0))
-    return sizes
+            yield pc.binary_length(texts)

@@ -137,7 +137,8 @@ class _Csv:
         try:
             head, self._head = self._head, b""
             expected = head + block.csv
-            found = self._take(len(expected))
+            same = self._skip(expected)
+            found = expected if same == len(expected) else expected[:same] + self._take(len(expected) - same)
         except UnreadableFile as error:
             return _unreadable(self.name, error.why)
         if found == expected:
@@ -159,6 +160,18 @@ class _Csv:
 
     def close(self) -> None:
         pass  # its pieces close the file
+
+    def _skip(self, expected: bytes) -> int:
+        """Read what is expected, piece by piece and without a copy of the whole; return how much of it was found."""
+        same, wanted = 0, memoryview(expected)
+        while same < len(wanted) and (piece := self._held or next(self._pieces, b"")):
+            common = min(len(piece), len(wanted) - same)
+            if memoryview(piece)[:common] != wanted[same : same + common]:
+                self._held = piece
+                break
+            self._held = piece[common:]
+            same += common
+        return same
 
     def _take(self, count: int) -> bytes:
         parts, size = [self._held], len(self._held)
