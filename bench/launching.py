@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -41,25 +41,29 @@ class Stopwatch:
         launched = await self._launcher.launch(target)
         if isinstance(launched, Absent) or self.seconds is not None:
             return launched
-        return _Timed(launched, began, self)
+        return Watched(launched, lambda: self._stop(began))
+
+    def _stop(self, began: float) -> None:
+        self.seconds = time.perf_counter() - began
 
 
-class _Timed:
-    """A launched server whose first JSON-RPC answer stops the watch; everything else is delegated."""
+class Watched:
+    """A launched server whose first JSON-RPC answer calls `on_answer`; everything else is delegated."""
 
-    def __init__(self, launched: LaunchedServer, began: float, watch: Stopwatch) -> None:
-        self._launched, self._began, self._watch = launched, began, watch
-        self._said = b""
+    def __init__(self, launched: LaunchedServer, on_answer: Callable[[], None]) -> None:
+        self._launched, self._on_answer = launched, on_answer
+        self._said, self._answered = b"", False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._launched, name)
 
     async def read(self, limit: int) -> bytes:
         data = await self._launched.read(limit)
-        if self._watch.seconds is None:
+        if not self._answered:
             self._said += data
             if any(_is_answer(line) for line in self._said.split(b"\n")[:-1]):
-                self._watch.seconds = time.perf_counter() - self._began
+                self._answered = True
+                self._on_answer()
         return data
 
 

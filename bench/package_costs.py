@@ -1,11 +1,16 @@
 """CPU seconds of packages by phase, beside their package managers alone.
 
-    python -m bench.package_costs [--cache DIR] [--only TEXT ...] [--count N] [--json FILE]
+    python -m bench.package_costs [--cache DIR] [--only NAME ...] [--json FILE] [--before FILE]
 
-Packages of `packages.json` are installed into an empty cache, visited for a core and a full probe, and identified as
-unchanged on the next day. `npm install` or `uv pip install` install the same version into an empty folder with an empty
-cache, in the same minute. CPU is that of this process and of all that it started, counted by a control group (version
-1, as root); the number of started processes is in parentheses.
+Each package is installed into an empty cache, visited for a core and a full probe, identified as unchanged on the next
+day, read in the index and in its source, and scored. `npm install` or `uv pip install` install the same version into an
+empty folder with an empty cache, in the same minute. A phase of an installation ends when the sandbox shows the next
+one; a start ends with the answer to its first request. bun downloads while it resolves, so its resolution ends with the
+first package that it has downloaded. CPU is that of this process and, apart, of all that it started, counted by a
+control group (version 1, as root). What a process does only once is done for two other packages before. Nothing is
+removed before the end, since ext4 takes several times the CPU to create files within minutes after many were removed.
+
+The JSON file keeps the rounds of earlier commands. The table has the means over packages of medians over rounds.
 """
 
 from __future__ import annotations
@@ -17,134 +22,252 @@ import os
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from bench.launching import target_of
-from bench.packages import Clock, declared, fresh, name_of, opened
+from msgspec.structs import replace
+
+from bench.launching import Watched, target_of
+from bench.packages import Clock as MovableClock
+from bench.packages import declared, fresh, name_of, opened
+from crawler.collectors.derivers import build_derivers
+from crawler.collectors.package import PackageCollector
 from crawler.collectors.protocol import ProtocolCollector
 from crawler.collectors.protocol.questions.exchanges_body import CORE, FULL
+from crawler.collectors.source import SourceCollector
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.launcher import LaunchedServer
-from crawler.sandbox import Sandbox
+from crawler.sandbox import InstalledTree, Sandbox
+from crawler.sandbox.install import installer
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
+from evidence.derive.drift import no_approval
 from evidence.kinds import listing
-from evidence.model import Absent, Dossier, Observed, Server, Target, TargetType
+from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
+from workers.clock import SystemClock
+from workers.settings.environment import read_settings
+from workers.stages.scorecards import score_dossiers
+from workers.wiring.project_collectors import ProjectCollectors
 
-PHASES = ("install", "core", "full", "unchanged", "alone")
+EACH_START: Final = "each start"
+VISIT: Final = ("resolve", "download", "unpack", "full probe", "read index", "read source", "score")
+"""The phases of a first visit besides its starts."""
+FIRST_VISIT: Final = "first visit"
+ALONE: Final = "alone"
+PHASES: Final = (*VISIT[:3], EACH_START, "core probe", *VISIT[3:], FIRST_VISIT, "unchanged", ALONE)
+FIRST: Final = ("npm:@modelcontextprotocol/server-sequential-thinking", "pypi:mcp-server-calculator")
+PACKAGES: Final = (
+    "npm:@modelcontextprotocol/server-memory",
+    "npm:@playwright/mcp",
+    "npm:@upstash/context7-mcp",
+    "npm:firecrawl-mcp",
+    "npm:@notionhq/notion-mcp-server",
+    "pypi:mcp-server-time",
+    "pypi:mcp-server-fetch",
+    "pypi:duckduckgo-mcp-server",
+    "pypi:redis-mcp-server",
+)
+PINNED: Final = {TargetType.NPM: "@", TargetType.PYPI: "=="}
+START: Final = "starting"
+"""What the sandbox shows before it starts a process."""
+POLL: Final = 0.05
+"""Seconds between two looks at the downloads of an installation, which production makes every 0.25."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class Cpu:
+    """CPU seconds of this process, and of those that it started."""
+
+    ours: float = 0.0
+    started: float = 0.0
+
+    def __add__(self, other: Cpu) -> Cpu:
+        return Cpu(self.ours + other.ours, self.started + other.started)
+
+    def __sub__(self, other: Cpu) -> Cpu:
+        return Cpu(self.ours - other.ours, self.started - other.started)
+
+
+@dataclass(slots=True, kw_only=True)
 class Costs:
-    """CPU seconds of the phases of one package, and the processes of its probes."""
+    """The phases of one package in one round, and the processes that its probes started."""
 
     package: str
-    outcome: str
-    install: float
-    core: float = 0.0
-    core_starts: int = 0
-    full: float = 0.0
-    full_starts: int = 0
-    unchanged: float = 0.0
-    alone: float = 0.0
+    outcome: str = ""
+    phases: dict[str, Cpu] = field(default_factory=dict)
+    starts: dict[str, int] = field(default_factory=dict)
 
 
-class Counting:
-    """A launcher that counts what it starts."""
+class PhaseClock:
+    """CPU between two events, each of which begins a phase."""
 
-    def __init__(self, box: Sandbox) -> None:
+    def __init__(self) -> None:
+        self._usage = count_together()
+        self._events = [("", self._read())]
+
+    def begin(self, phase: str) -> None:
+        self._events.append((phase, self._read()))
+
+    def take(self) -> list[tuple[str, Cpu]]:
+        """The phases since the last call, in order."""
+        self.begin("")
+        events, self._events = self._events, self._events[-1:]
+        return [(phase, end - start) for (phase, start), (_, end) in pairwise(events)]
+
+    def _read(self) -> Cpu:
+        ours = time.process_time()
+        return Cpu(ours, int(self._usage.read_text("ascii")) / 1e9 - ours)
+
+
+class StartWatch:
+    """A launcher whose servers begin a phase with their first answer; the sandbox begins one with each start."""
+
+    def __init__(self, box: Sandbox, clock: PhaseClock) -> None:
         self._box = box
-        self.starts = 0
+        self._clock = clock
 
     async def launch(self, target: Target) -> LaunchedServer | Absent:
-        self.starts += 1
-        return await self._box.launch(target)
+        launched = await self._box.launch(target)
+        return launched if isinstance(launched, Absent) else Watched(launched, lambda: self._clock.begin("ask"))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/hallmark")
-    parser.add_argument("--only", nargs="*", default=[], help="packages whose name contains one of these texts")
-    parser.add_argument("--count", type=int, default=12, help="so many packages, evenly from the list")
+    parser.add_argument("--only", nargs="*", default=PACKAGES, help="names of packages, such as npm:NAME")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--before", type=Path, help="such a file of other code, for columns beside")
     options = parser.parse_args()
-    entries = [entry for entry in declared() if not options.only or any(t in name_of(entry) for t in options.only)]
-    chosen = entries[:: max(1, len(entries) // options.count)][: options.count]
-    rows = asyncio.run(measure_all(options.cache.resolve(), chosen))
-    print(make_table(rows))
+    rows = read_rows(options.json) if options.json and options.json.exists() else []
+    rows += asyncio.run(measure_all(options.cache.resolve(), options.only))
+    print(make_table(rows, read_rows(options.before) if options.before else ()))
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
 
 
-async def measure_all(cache: Path, entries: Sequence[Mapping[str, Any]]) -> list[Costs]:
-    usage = count_together()
-
-    def used() -> float:
-        return int(usage.read_text("ascii")) / 1e9
-
-    shared, rows = await opened(cache, Clock()), []
-    for entry in {entry["registryType"]: entry for entry in entries}.values():
-        await shared.prepare(target_of(entry))
-    for entry in entries:
-        async with fresh(shared) as (box, clock):
-            rows.append(await measure(box, clock, name_of(entry), target_of(entry), used))
-        print(rows[-1], flush=True)
+def read_rows(file: Path) -> list[Costs]:
+    """The rounds in a file of this bench."""
+    rows = [Costs(**row) for row in json.loads(file.read_text("utf-8"))]
+    for row in rows:
+        row.phases = {phase: Cpu(**cpu) for phase, cpu in asdict(row)["phases"].items()}
     return rows
 
 
-async def measure(box: Sandbox, clock: Clock, name: str, target: Target, used: Callable[[], float]) -> Costs:
-    before = used()
-    found = await box.prepare(target)
-    install = used() - before
-    if isinstance(found, Absent):
-        return Costs(package=name, outcome=found.reason.value, install=install)
-    outcome, core, core_starts = await probe(box, target, CORE, used)
-    _, full, full_starts = await probe(box, target, FULL, used)
-    clock.ahead += timedelta(days=1, minutes=1)
-    before = used()
-    assert await box.identify(target) is not None
-    unchanged = used() - before
-    return Costs(
-        package=name,
-        outcome=outcome,
-        install=install,
-        core=core,
-        core_starts=core_starts,
-        full=full,
-        full_starts=full_starts,
-        unchanged=unchanged,
-        alone=await asyncio.to_thread(install_alone, target.type, found.name, found.version, used),
-    )
+class Project:
+    """The collectors of a project, with one process that reads archives, over the sandbox of one package at a time."""
+
+    def __init__(self, engine: HttpEngine, indexes: ConfiguredIndexes, home: Path) -> None:
+        settings = read_settings(home=home, sources=(PackageCollector.name, SourceCollector.name))
+        project = ProjectCollectors(settings, SystemClock(), engine, self, indexes, asks_osv=False)
+        self.box: Sandbox | None = None
+        self.close = project.close
+        [self.index], [self.source] = project.collectors, project.followers
+
+    async def installed(self, target: Target) -> InstalledTree | Absent:
+        assert self.box is not None
+        return await self.box.installed(target)
 
 
-async def probe(box: Sandbox, target: Target, depth: str, used: Callable[[], float]) -> tuple[str, float, int]:
-    """The outcome, CPU seconds and started processes of one probe."""
-    counting, before = Counting(box), used()
+async def measure_all(cache: Path, names: Sequence[str]) -> list[Costs]:
+    installer.POLL = POLL
+    clock, rows = PhaseClock(), []
+    entries = {name_of(entry): entry for entry in declared()}
     engine = HttpEngine(user_agent="Hallmark/bench", guard=AddressGuard())
-    collector = ProtocolCollector(engine, counting, HostRateLimiter(), lambda: datetime.now(UTC), depth=depth)
-    server = Server(ref=target.identifier, name=target.identifier, targets=(target,))
-    records = await collector.collect(server, Dossier(server=server, as_of=datetime.now(UTC)))
+    shared = await opened(cache, MovableClock())
+    async with AsyncExitStack() as held:
+        folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
+        project = Project(engine, shared.indexes, folder)
+        held.push_async_callback(project.close)
+        for number, name in enumerate((*FIRST, *names)):
+            box, movable = await held.enter_async_context(fresh(shared, clock.begin))
+            project.box = box
+            row = await measure(box, movable, clock, project, entries[name], folder / f"alone{number}")
+            if name not in FIRST:
+                rows.append(row)
+                print(row, flush=True)
+    return rows
+
+
+async def measure(
+    box: Sandbox, movable: MovableClock, clock: PhaseClock, project: Project, entry: Mapping[str, Any], alone: Path
+) -> Costs:
+    """One round of one package, which its package manager installs into the folder `alone`."""
+    row, target = Costs(package=name_of(entry)), target_of(entry)
+    clock.take()
+    found = await box.prepare(target)
+    row.phases.update(split_installation(clock.take()))
+    if isinstance(found, Absent):
+        row.outcome = found.reason.value
+        return row
+    server, starts = Server(ref=target.identifier, name=target.identifier, targets=(target,)), []
+    nothing = Dossier(server=server, as_of=datetime.now(UTC))
+    for depth in (CORE, FULL):
+        records = await make_prober(box, clock, depth).collect(server, nothing)
+        phases = clock.take()
+        begun = [cpu for phase, cpu in phases if phase == START]
+        row.phases[f"{depth} probe"] = add(cpu for phase, cpu in phases if phase != START)
+        row.starts[depth] = len(begun)
+        starts += begun
+    row.phases[EACH_START] = Cpu(*(statistics.fmean(part) for part in zip(*map(astuple, starts), strict=True)))
+    row.outcome = name_outcome(records)
+    clock.begin("read index")
+    records += await project.index.collect(server, nothing)
+    clock.begin("read source")
+    records += await project.source.follow(make_dossier(nothing, records), nothing)
+    clock.begin("score")
+    for deriver in build_derivers(no_approval):
+        records += deriver.derive(make_dossier(nothing, records), nothing, nothing.as_of)
+    _, errors = score_dossiers([make_dossier(nothing, records)])
+    assert not errors, errors
+    clock.begin(ALONE)
+    await asyncio.to_thread(install_alone, target.type, f"{found.name}{PINNED[target.type]}{found.version}", alone)
+    row.phases.update(clock.take())
+    movable.ahead += timedelta(days=1, minutes=1)
+    assert await box.identify(target) is not None
+    row.phases["unchanged"] = add(cpu for _, cpu in clock.take())
+    return row
+
+
+def make_prober(box: Sandbox, clock: PhaseClock, depth: str) -> ProtocolCollector:
+    """A collector as in a run."""
+    engine = HttpEngine(user_agent="Hallmark/bench", guard=AddressGuard())
+    launcher = StartWatch(box, clock)
+    return ProtocolCollector(engine, launcher, HostRateLimiter(), lambda: datetime.now(UTC), depth=depth)
+
+
+def split_installation(shown: Sequence[tuple[str, Cpu]]) -> dict[str, Cpu]:
+    """The phases of an installation, from what the sandbox showed: `unpacking` too while more may become known."""
+    costs, phases = [cpu for _, cpu in shown], [phase for phase, _ in shown]
+    first = next((at for at, phase in enumerate(phases) if phase not in {"", "resolving"}), len(phases))
+    last = max((at + 1 for at, phase in enumerate(phases) if phase.startswith("downloading")), default=first)
+    return {"resolve": add(costs[:first]), "download": add(costs[first:last]), "unpack": add(costs[last:])}
+
+
+def make_dossier(nothing: Dossier, records: Sequence[Record]) -> Dossier:
+    return replace(nothing, records={record.kind: record for record in records})
+
+
+def name_outcome(records: Sequence[Record]) -> str:
     [content] = [record.content for record in records if record.kind == listing.KIND]
-    outcome = "listed" if isinstance(content, Observed) else content.reason.value
-    return outcome, used() - before, counting.starts
+    return "listed" if isinstance(content, Observed) else content.reason.value
 
 
-def install_alone(ecosystem: TargetType, name: str, version: str, used: Callable[[], float]) -> float:
-    """CPU seconds of the package manager alone, with empty cache and folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        if ecosystem is TargetType.NPM:
-            command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", f"{folder}/cache"]
-            command += ["--prefix", f"{folder}/tree", f"{name}@{version}"]
-        else:
-            command = ["uv", "pip", "install", "--only-binary", ":all:", "--compile-bytecode"]
-            command += ["--cache-dir", f"{folder}/cache", "--target", f"{folder}/tree", f"{name}=={version}"]
-        before = used()
-        subprocess.run(command, check=False, capture_output=True, env=os.environ)
-        return used() - before
+def install_alone(ecosystem: TargetType, wanted: str, folder: Path) -> None:
+    """Install with the package manager alone, with an empty cache, into an empty folder."""
+    if ecosystem is TargetType.NPM:
+        command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache", f"{folder}/cache"]
+        command += ["--prefix", f"{folder}/tree", wanted]
+    else:
+        command = ["uv", "pip", "install", "--only-binary", ":all:", "--compile-bytecode"]
+        command += ["--cache-dir", f"{folder}/cache", "--target", f"{folder}/tree", wanted]
+    subprocess.run(command, check=True, capture_output=True, env=os.environ)
 
 
 def count_together() -> Path:
@@ -155,21 +278,45 @@ def count_together() -> Path:
     return group / "cpuacct.usage"
 
 
-def make_table(rows: Sequence[Costs]) -> str:
-    """Medians and means by ecosystem."""
-    lines = ["| | packages | " + " | ".join(PHASES) + " |", "|---|--:|" + "--:|" * len(PHASES)]
-    for kind in ("npm", "pypi", ""):
-        some = [row for row in rows if row.package.startswith(kind) and row.core_starts]
-        if some:
-            cells = [_cell(some, phase) for phase in PHASES]
-            lines.append(f"| {kind or 'all'} | {len(some)} | " + " | ".join(cells) + " |")
+def make_table(rows: Sequence[Costs], before: Sequence[Costs] = ()) -> str:
+    """The phases by ecosystem, as `ours+started`, with the number of starts of a probe."""
+    groups = {
+        f"{name} {when}".strip(): [row for row in some if row.package.startswith(kind) and row.starts]
+        for kind, name in (("npm", "npm"), ("pypi", "Python"))
+        for when, some in (("before", before), ("", rows))
+    }
+    shown = {name: some for name, some in groups.items() if some}
+    lines = [f"||{'|'.join(shown)}|", f"|---|{'--:|' * len(shown)}"]
+    lines += [f"|{phase}|{'|'.join(format_cell(some, phase) for some in shown.values())}|" for phase in PHASES]
     return "\n".join(lines)
 
 
-def _cell(rows: Sequence[Costs], phase: str) -> str:
-    mean = statistics.fmean(getattr(row, phase) for row in rows)
-    starts = statistics.fmean(getattr(row, f"{phase}_starts", 0) for row in rows)
-    return f"{mean:.2f}" + (f" ({starts:.1f})" if starts else "")
+def format_cell(rows: Sequence[Costs], phase: str) -> str:
+    """The mean over packages of the medians over rounds."""
+    rounds: dict[str, list[Cpu]] = {}
+    for row in rows:
+        if (cpu := find_cost(row, phase)) is not None:
+            rounds.setdefault(row.package, []).append(cpu)
+    if not rounds:
+        return "–"
+    ours, started = (
+        statistics.fmean(statistics.median(getattr(cpu, part) for cpu in some) for some in rounds.values())
+        for part in ("ours", "started")
+    )
+    starts = [row.starts[depth] for row in rows if (depth := phase.removesuffix(" probe")) in row.starts]
+    count = f" ({statistics.fmean(starts):.1f})" if starts else ""
+    return f"{ours:.2f}+{max(started, 0.0):.2f}{count}"
+
+
+def find_cost(row: Costs, phase: str) -> Cpu | None:
+    """The CPU of a phase; None if it was not measured."""
+    if phase != FIRST_VISIT:
+        return row.phases.get(phase)
+    return add([*(row.phases[each] for each in VISIT), *[row.phases[EACH_START]] * row.starts[FULL]])
+
+
+def add(costs: Iterable[Cpu]) -> Cpu:
+    return sum(costs, Cpu())
 
 
 if __name__ == "__main__":

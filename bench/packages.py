@@ -22,7 +22,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -134,7 +134,7 @@ class Clock:
 
 
 @contextlib.asynccontextmanager
-async def fresh(shared: Sandbox) -> AsyncIterator[tuple[Sandbox, Clock]]:
+async def fresh(shared: Sandbox, on_phase: Callable[[str], None] | None = None) -> AsyncIterator[tuple[Sandbox, Clock]]:
     """A sandbox over an empty cache that has the root file system, the slots and the indexes of `shared`."""
     own, clock = Path(tempfile.mkdtemp(dir=shared.cache_dir)), Clock()
     own.chmod(0o755)
@@ -142,13 +142,20 @@ async def fresh(shared: Sandbox) -> AsyncIterator[tuple[Sandbox, Clock]]:
         for part in ("rootfs", "tools", "slots"):
             (shared.cache_dir / part).mkdir(exist_ok=True)
             (own / part).symlink_to(shared.cache_dir / part)
-        yield await opened(own, clock, shared.indexes), clock  # asking npm takes longer than many an installation
+        # Asking npm for its index takes longer than many an installation.
+        yield await opened(own, clock, shared.indexes, on_phase), clock
     finally:
         await asyncio.to_thread(shutil.rmtree, own)
 
 
-async def opened(cache: Path, clock: Clock, indexes: ConfiguredIndexes | None = None) -> Sandbox:
-    box = await open_sandbox(cache, environ=dict(os.environ), now=clock.now, indexes=indexes)
+async def opened(
+    cache: Path,
+    clock: Clock,
+    indexes: ConfiguredIndexes | None = None,
+    on_phase: Callable[[str], None] | None = None,
+) -> Sandbox:
+    environ = dict(os.environ)
+    box = await open_sandbox(cache, environ=environ, now=clock.now, indexes=indexes, on_phase=on_phase)
     assert isinstance(box, Sandbox), box
     return box
 
