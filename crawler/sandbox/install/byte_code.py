@@ -33,11 +33,18 @@ _LONGEST = 250  # letters of the name of a module; each of its parents is looked
 _NAME = re.compile(rb"[\w.]+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _SCRIPT = re.compile(r"=\s*([\w.]+)\s*:")
+_MODULE = re.compile(r"^([\w/]+?)(?:/__init__)?\.py,", re.MULTILINE)  # of a line of RECORD
+_COMPUTES = re.compile(rb"\b(?:import_module|__import__)\(")
 
 
 def find_imported_files(tree: str, package: str) -> list[str]:
-    """The files below `tree` that the commands of a package import, and those that these import in turn."""
+    """The files below `tree` that the commands of a package import, and those that these import in turn.
+
+    If one of the package's own modules imports by a computed name, as those do that load a folder of tools, all of its
+    own modules count as imported.
+    """
     found: dict[str, str] = {}
+    own = set(_own_modules(tree, package))
     pending = [*_commands(tree, package), *COMPUTED]
     while pending:
         module = pending.pop()
@@ -47,21 +54,32 @@ def find_imported_files(tree: str, package: str) -> list[str]:
         parents = module.rpartition(".")[0]
         pending.append(parents)
         if file:
-            pending += _imports(file, module if file.endswith("__init__.py") else parents)
+            with open(file, "rb") as opened:
+                text = opened.read(_MOST)
+            pending += _imports(text, module if file.endswith("__init__.py") else parents)
+            if module in own and _COMPUTES.search(text):
+                pending += own
     return sorted(filter(None, found.values()))
 
 
 def _commands(tree: str, package: str) -> list[str]:
     """The modules that the commands of a package start, and the module of its name."""
-    wanted = _normal(package)
-    modules = [f"{wanted}.__main__"]
-    for name in os.listdir(tree):
-        if name.endswith(".dist-info") and _normal(name.split("-")[0]) == wanted:
-            path = os.path.join(tree, name, "entry_points.txt")
+    return [f"{_normal(package)}.__main__", *_SCRIPT.findall(_read_metadata(tree, package, "entry_points.txt"))]
+
+
+def _own_modules(tree: str, package: str) -> list[str]:
+    """The modules that a package itself installs, without those of what it depends on."""
+    return [module.replace("/", ".") for module in _MODULE.findall(_read_metadata(tree, package, "RECORD"))]
+
+
+def _read_metadata(tree: str, package: str, name: str) -> str:
+    for folder in os.listdir(tree):
+        if folder.endswith(".dist-info") and _normal(folder.split("-")[0]) == _normal(package):
+            path = os.path.join(tree, folder, name)
             if os.path.isfile(path):
                 with open(path, encoding="utf-8", errors="replace") as file:
-                    modules += _SCRIPT.findall(file.read())
-    return modules
+                    return file.read()
+    return ""
 
 
 def _normal(name: str) -> str:
@@ -74,12 +92,10 @@ def _find_file(tree: str, module: str) -> str:
     return next((path for path in (f"{base}/__init__.py", f"{base}.py") if os.path.isfile(path)), "")
 
 
-def _imports(file: str, package: str) -> list[str]:
-    """The modules that an import of a file of a package may import."""
-    with open(file, "rb") as opened:
-        text = _LATER.sub(b"", opened.read(_MOST))
+def _imports(text: bytes, package: str) -> list[str]:
+    """The modules that an import of a text of a package may import."""
     found: list[str] = []
-    for dots, source, members, plain in _IMPORT.findall(text):
+    for dots, source, members, plain in _IMPORT.findall(_LATER.sub(b"", text)):
         if plain:
             found += [name for part in plain.split(b",") if (name := _first(part))]
             continue

@@ -72,6 +72,25 @@ def test_a_package_without_commands_begins_with_the_module_of_its_name(tmp_path:
     assert found(installed(tmp_path), "base") == ["base/__init__.py"]
 
 
+COMPUTED_IMPORT = "def load():\n    for name in names():\n        importlib.import_module(f'my_server.{name}')\n"
+
+
+def test_the_package_s_own_modules_are_found_if_one_of_them_imports_by_a_computed_name(tmp_path: Path) -> None:
+    tree = installed(tmp_path)
+    record = "my_server/__init__.py,sha256=x,0\nmy_server/unused.py,,\nmy_server/data.json,,\n../../bin/my-server,,\n"
+    (tree / "my_server-1.0.dist-info/RECORD").write_text(record)
+    (tree / "my_server/unused.py").write_text("import base.unused\n")
+    (tree / "my_server/__init__.py").write_text(COMPUTED_IMPORT)
+    assert {"my_server/unused.py", "base/unused.py"} <= set(found(tree, "my-server"))
+
+
+def test_no_unused_module_is_found_if_a_dependency_imports_by_a_computed_name(tmp_path: Path) -> None:
+    tree = installed(tmp_path)
+    (tree / "my_server-1.0.dist-info/RECORD").write_text("my_server/__init__.py,,\nmy_server/unused.py,,\n")
+    (tree / "base/__init__.py").write_text(COMPUTED_IMPORT)
+    assert not {"my_server/unused.py", "base/unused.py"} & set(found(tree, "my-server"))
+
+
 def test_no_import_leads_out_of_the_tree(tmp_path: Path) -> None:
     (tmp_path / "outside.py").touch()
     tree = installed(tmp_path / "tree")
