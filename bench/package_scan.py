@@ -70,7 +70,7 @@ def measure(package: str, rounds: int, cache: Path) -> dict[str, list[float]]:
 
 async def start_alone(target: Target) -> float:
     """Seconds of npx or uvx from an empty cache until the tools are listed."""
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         kept = {name: value for name, value in os.environ.items() if "cache" not in name.lower()}
         began = time.perf_counter()
         process = await asyncio.create_subprocess_exec(

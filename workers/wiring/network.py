@@ -89,11 +89,15 @@ class NetworkWiring:
         watcher: Watcher | None = None,
         launcher: Launcher | None = None,
         project: Project | None = None,
+        indexes: ConfiguredIndexes | None = None,
     ) -> None:
-        """`launcher` starts commands and packages in place of the sandbox. `project` lies on this machine."""
+        """`launcher` starts commands and packages in place of the sandbox. `project` lies on this machine. `indexes`:
+        those of `read_tool_environment`, if they are read already.
+        """
         self._settings = settings
         self._instead = launcher
         self._local = project
+        self._indexes = indexes or ConfiguredIndexes(read_tool_environment(), settings.cache)
         self._endpoints = endpoints
         self._watcher = watcher
         self._clock = clock
@@ -266,10 +270,6 @@ class NetworkWiring:
     @cached_property
     def _packages(self) -> _Packages:
         return _Packages(self._settings, self._clock, self._indexes, self._endpoints, self._watcher)
-
-    @cached_property
-    def _indexes(self) -> ConfiguredIndexes:
-        return ConfiguredIndexes(read_tool_environment(), self._settings.cache)
 
     async def _launcher(self) -> Launcher | None:
         return self._instead or self._packages

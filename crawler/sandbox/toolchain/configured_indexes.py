@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,12 +28,22 @@ class ConfiguredIndexes:
         self._client = asyncio.Lock()
         self._npm: NpmIndex | SandboxError | None = None
         self._python: PythonIndex | SandboxError | None = None
+        self._begun: Future[NpmIndex] | None = None
+
+    def begin_npm(self) -> None:
+        """Ask the npm of the user in a thread, for a fifth of a second; without one in the environment do nothing."""
+        if npm := shutil.which("npm", path=self._environ.get("PATH")):
+            thread = ThreadPoolExecutor(1)
+            self._begun = thread.submit(read_npm_index, self._environ, [npm])
+            thread.shutdown(wait=False)
 
     async def npm(self) -> NpmIndex:
         """The index of `npm config`. A failed download of Node is not the answer of a tool: it is tried again."""
         from crawler.sandbox.toolchain import node  # noqa: PLC0415  with httpx: a scan of a remote reads no index
 
         async with self._client:
+            if self._npm is None and self._begun is not None:
+                self._npm = await _ask(asyncio.wrap_future(self._begun))
             if self._npm is None:
                 npm = await node.provide_npm(self._cache_dir, self._environ)
                 self._npm = await _ask(asyncio.to_thread(read_npm_index, self._environ, npm))

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from crawler.sandbox import Rootfs, SandboxError, availability
 from crawler.sandbox.toolchain import bun, host, index_queries, node, package_indexes, rootfs
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
 from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex
 from evidence.model import Absent, Reason
@@ -248,6 +249,29 @@ def test_npm_leaves_no_compiled_code_in_a_folder_that_all_users_share(tmp_path: 
     environ = {"PATH": "/nonexistent", "HOME": str(tmp_path), "TMPDIR": str(shared)}
     asyncio.run(node.find_npm_index(tmp_path, environ))
     assert list(shared.iterdir()) == []
+
+
+def test_npm_may_be_asked_while_the_rest_of_a_command_is_loaded(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    npm = tmp_path / "npm"
+    npm.write_text(f"""#!/bin/sh\necho . >> {asked}\necho '{{"registry": "https://npm.example/"}}'\n""")
+    npm.chmod(0o755)
+    indexes = ConfiguredIndexes({"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}, tmp_path)
+    indexes.begin_npm()
+
+    assert [asyncio.run(indexes.npm()).url for _ in range(2)] == ["https://npm.example/"] * 2
+    assert asked.read_text() == ".\n"
+
+
+def test_an_npm_that_names_no_index_is_reported_when_the_index_is_needed(tmp_path: Path) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\necho '{}'\n")
+    npm.chmod(0o755)
+    indexes = ConfiguredIndexes({"PATH": str(tmp_path), "HOME": str(tmp_path)}, tmp_path)
+    indexes.begin_npm()
+
+    with pytest.raises(SandboxError, match="npm names no registry"):
+        asyncio.run(indexes.npm())
 
 
 def test_npm_has_a_default_index(tmp_path: Path) -> None:

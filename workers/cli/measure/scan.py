@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
+from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
+from evidence.garbage import keep_imported
 from workers.cli.display.console import print_note
 from workers.cli.error_boundary import explain_failures
-from workers.cli.measure.scan_collection import collect_dossier, read_allowed_endpoints
 from workers.cli.measure.scan_options import Format, ReportOptions
 from workers.cli.session import configure_command_logging
-from workers.settings.environment import read_settings
+from workers.settings.environment import read_settings, read_tool_environment
 
 
 def run_scan(
@@ -45,6 +46,12 @@ def run_scan(
         if allow_private:
             settings = replace(settings, allow_private=True)
         configure_command_logging(settings, "error")
+        indexes = ConfiguredIndexes(read_tool_environment(), settings.cache)
+        if (report.target or "").startswith("npm:"):
+            indexes.begin_npm()  # while the rest is loaded
+        with keep_imported():
+            from workers.cli.measure.scan_collection import collect_dossier, read_allowed_endpoints  # noqa: PLC0415
+
         is_sandboxed = not (no_sandbox or report.source is not None or "://" in (report.target or ""))
         endpoints = read_allowed_endpoints(network, is_sandboxed=is_sandboxed, allow_private=allow_private)
         scanned = collect_dossier(
@@ -53,6 +60,7 @@ def run_scan(
             command,
             report.source,
             endpoints,
+            indexes=indexes,
             deadline=deadline,
             began=began,
             no_sandbox=no_sandbox,

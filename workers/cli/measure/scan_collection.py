@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from crawler.launcher import LaunchedServer, Launcher
     from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
+    from crawler.sandbox.toolchain.configured_indexes import ConfiguredIndexes
     from crawler.sandbox.toolchain.package_indexes import Endpoint
 
 UNSANDBOXED_WARNING: Final = (
@@ -76,6 +77,7 @@ def collect_dossier(
     source: Path | None,
     endpoints: AllowedEndpoints | None,
     *,
+    indexes: ConfiguredIndexes,
     deadline: float | None,
     began: float,
     no_sandbox: bool,
@@ -84,7 +86,8 @@ def collect_dossier(
 ) -> CollectedScan:
     """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination.
 
-    `deadline`: seconds from `began`, a time of the monotonic clock, to the verdict; None for the default.
+    `indexes`: those of the user's tools. `deadline`: seconds from `began`, a time of the monotonic clock, to the
+    verdict; None for the default.
     `lines`: without a terminal, the phases of a package are printed as lines on stderr.
     """
     is_folder = target is not None and command is not None and Path(target).is_dir()
@@ -134,6 +137,7 @@ def collect_dossier(
             watcher=progress,
             launcher=_choose_launcher(subject, no_sandbox=no_sandbox),
             project=subject.project,
+            indexes=indexes,
         )
         dossier = run_coroutine(_collect(network, _Collecting(limited, clock), subject, left, progress))
     if is_spent(left):
