@@ -160,13 +160,13 @@ class StdioProbe(Probe):
         return content
 
     def _count_further_processes(self, opened: Opened) -> int:
-        """How many further processes are needed: for tools that write, in a full probe for versions and the modern era.
+        """How many further processes are surely needed: one for tools that write, and one more in a full probe.
 
-        A process that refuses the modern era is used for tools that write; without one, another is started later.
+        In the legacy era one process is used for both.
         """
-        if self.options.is_full:
-            return 2 if opened.era is Era.LEGACY else 1 + self._has_calls_to_make
-        return int(self._has_calls_to_make)
+        if not self.options.is_full:
+            return int(self._has_calls_to_make)
+        return 1 + (opened.era is Era.MODERN and self._has_calls_to_make)
 
     @property
     def _has_calls_to_make(self) -> bool:
@@ -195,12 +195,22 @@ class StdioProbe(Probe):
             await questions.ask_fresh_process(opened.era)  # a call ended the first one, or it hangs in it
         modern = opened if opened.era is Era.MODERN else None
         if modern is None and self.options.asks_questions_in(Era.MODERN):
-            modern = await questions.try_modern_era(partial(self._try_mutating_tools, processes))
+            modern = await questions.try_modern_era(partial(self._use_legacy_process, questions, processes))
             self.notes["eras"] = [Era.LEGACY.value, *([Era.MODERN.value] if modern else [])]
         if modern is not None and self.options.asks_questions_in(Era.MODERN):
             await questions.ask_on_other_process(modern, dual=opened.era is Era.LEGACY)
         if opened.era is Era.LEGACY and self.options.asks_questions_in(Era.LEGACY):
-            await questions.offer_older_versions()
+            await questions.offer_versions()
+
+    async def _use_legacy_process(
+        self, questions: StdioQuestions, processes: TargetProcesses, channel: StdioChannel
+    ) -> None:
+        """Offer versions to a process that refused the modern era, and call the tools that do more than read.
+
+        Others are started for the rest if it does not agree to a version: it may no longer be like a new one.
+        """
+        if not self.options.asks_questions_in(Era.LEGACY) or await questions.offer_versions_to(channel):
+            await self._try_mutating_tools(processes, channel)
 
     async def _try_mutating_tools(self, processes: TargetProcesses, running: StdioChannel | None = None) -> None:
         """Call the tools that do more than read, once, in a separate process; first in one that is running."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, TypeAlias
 
@@ -30,7 +30,7 @@ from crawler.collectors.protocol.questions.modern import (
 from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.session.handshake import Opened, discover, initialize, note_negotiation
 from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
-from crawler.mcp.channel import MODERN_VERSION, Era
+from crawler.mcp.channel import LEGACY_VERSION, MODERN_VERSION, Era
 from crawler.mcp.stdio import StdioChannel
 from crawler.mcp.transcript import Reply, SessionLink
 from evidence.kinds.listing import LISTS
@@ -39,7 +39,8 @@ from evidence.model import Absent
 _ANSWER_SECONDS: Final = 10.0  # seconds until an inquiry is answered
 # A malformed line need not be answered, and a subscription is only watched.
 _WAITS: Final[Mapping[str, float]] = {MALFORMED: 2.0, LISTEN: 3.0}
-_AGREEMENT_SECONDS: Final = 2.0  # seconds until a process that was opened agrees to another version
+_AGREEMENT_SECONDS: Final = 2.0  # seconds until a process that was asked before agrees to a version
+_KNOWN: Final = frozenset({LEGACY_VERSION, *OLDER_VERSIONS})
 _EXIT_SECONDS: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 _TRANSPORT: Final = "stdio"
 
@@ -53,6 +54,8 @@ class StdioQuestions:
         self._probe = probe
         self._names = names
         self._processes = processes
+        versions = (UNKNOWN_VERSION, *OLDER_VERSIONS)
+        self._unoffered = [one for one in versions if self._wants(Era.LEGACY, name_opening(one))]
 
     async def ask(self, opened: Opened, channel: StdioChannel, *, dual: bool = False) -> None:
         """Ask an opened process all its inquiries, and let it exit."""
@@ -96,35 +99,40 @@ class StdioQuestions:
             await self.ask(opened, process.channel, dual=True)
         return opened
 
-    async def offer_older_versions(self) -> None:
+    async def offer_versions(self) -> None:
         """Offer an unknown version, and each other legacy one, to as few processes as show how a new one answers.
 
         The unknown version is the first, since any answer to it could be about an earlier version.
         """
-        versions = [one for one in (UNKNOWN_VERSION, *OLDER_VERSIONS) if self._wants(Era.LEGACY, name_opening(one))]
-        while versions:
-            versions = await self._offer_to_process(versions)
+        while self._unoffered:
+            first = self._unoffered.pop(0)
+            async with self._further_process(_legacy_link(first)) as (connection, interview, channel):
+                await self._offer(first, connection, interview, channel, _ANSWER_SECONDS)
+                if channel is not None:
+                    await self._offer_while_agreed(interview, channel)
 
-    async def _offer_to_process(self, versions: Sequence[str]) -> list[str]:
-        """Offer the first version to a new process, and then the next ones while it agrees; the others."""
-        first, *others = versions
-        async with self._further_process(_legacy_link(first)) as (connection, interview, channel):
-            await self._offer(first, connection, interview, channel, _ANSWER_SECONDS)
-            while others and channel is not None and await self._agrees(others[0], interview, channel):
-                others.pop(0)
-        return others
+    async def offer_versions_to(self, channel: StdioChannel) -> bool:
+        """Offer the versions to a process that was asked something but not opened; whether it agreed to all of them.
 
-    async def _agrees(self, version: str, interview: Interview, channel: StdioChannel) -> bool:
-        """Whether an opened process agrees to another version, which a new one would as well.
+        Those to which it agrees are not offered again.
+        """
+        await self._offer_while_agreed(self._interview(channel), channel)
+        return not self._unoffered
 
-        Every other answer may come from the earlier opening. It is not recorded, and a new process is asked.
+    async def _offer_while_agreed(self, interview: Interview, channel: StdioChannel) -> None:
+        """Offer a process one version after the other while it agrees, as a new one would as well.
+
+        Every other answer may come from what it was asked before. It is not recorded, and the rest is not offered.
         """
         transcript = self._probe.transcript
-        mark, link = transcript.mark(), _legacy_link(version)
-        await self._offer(version, transcript.connect(link), interview, channel, _AGREEMENT_SECONDS)
-        if link.negotiated != version:
-            transcript.rewind(mark)
-        return link.negotiated == version
+        while self._unoffered:
+            version = self._unoffered[0]
+            mark, link = transcript.mark(), _legacy_link(version)
+            await self._offer(version, transcript.connect(link), interview, channel, _AGREEMENT_SECONDS)
+            if link.negotiated not in (_KNOWN if version == UNKNOWN_VERSION else {version}):
+                transcript.rewind(mark)
+                return
+            self._unoffered.pop(0)
 
     async def _offer(
         self, version: str, connection: int, interview: Interview, channel: StdioChannel | None, seconds: float
