@@ -24,44 +24,31 @@ _STARTS: Final = 3  # processes per server: a call that ends its process must no
 class MutatingCallProcess:
     """Asks a process that is started when it is first needed, and a new one after a call without an answer.
 
-    It is not the process that was listed and asked about the protocol, so no call changes what is listed. Its file
-    system is deleted with it. `first` is a running process that may be used before any is started; its channel writes
-    to `first_transcript`.
+    It is the last that a process is asked, so no call changes what is listed or answered. `running` is one that is open
+    and was asked everything else; it is used before any is started. Its file system is deleted with a process.
     """
 
-    def __init__(
-        self,
-        processes: TargetProcesses,
-        open_process: OpenProcess,
-        first: StdioChannel | None,
-        first_transcript: Transcript,
-    ) -> None:
+    def __init__(self, processes: TargetProcesses, open_process: OpenProcess, running: Opened | None = None) -> None:
         self._processes = processes
         self._open = open_process
-        self._first = first
         self._held = AsyncExitStack()
-        self._transcript = Transcript() if first is None else first_transcript
-        self._opened: Opened | None = None
+        self._opened = running
         self._starts = 0
+        if running is not None:
+            self._starts = 1
+            self._held.push_async_callback(running.dialogue.channel.close)  # frees its slot before another one starts
 
     async def ready(self) -> None:
         """Start and open a process, unless one is open or an earlier start failed."""
         if self._opened is not None or self._starts >= _STARTS:
             return
         self._starts += 1
-        if self._first is not None:
-            channel, self._first = self._first, None
-            self._held.push_async_callback(channel.close)  # frees its slot of the sandbox before another one starts
-            self._opened = await self._open(channel, self._transcript)
-            if self._opened is not None:
-                return
-            await self.close()
-            self._transcript = Transcript()
-        process = await self._held.enter_async_context(self._processes.started(self._transcript))
+        transcript = Transcript()
+        process = await self._held.enter_async_context(self._processes.started(transcript))
         if isinstance(process, Absent):
             self._starts = _STARTS
         else:
-            self._opened = await self._open(process.channel, self._transcript)
+            self._opened = await self._open(process.channel, transcript)
         if self._opened is None:
             await self.close()
 
@@ -70,9 +57,9 @@ class MutatingCallProcess:
         if self._opened is None:
             return _unasked(method)
         dialogue: Dialogue = self._opened.dialogue
-        since = len(self._transcript.exchanges)
+        since = len(dialogue.transcript.exchanges)
         reply = await dialogue.turn_page(method, params, self._opened.era, seconds=seconds)
-        self._transcript.forget(since)
+        dialogue.transcript.forget(since)
         if reply.failure is not None:
             await self.close()
         return reply

@@ -155,17 +155,16 @@ class StdioProbe(Probe):
         if self.names is not None and not is_spoiled:
             await StdioQuestions(self, processes, self.names).ask(opened, process.channel)
             self._is_asked = True
+        if self.names is None and not is_spoiled:
+            await self._try_mutating_tools(processes, opened)
         if process.channel.noise:
             self.notes["noise_lines"] = len(process.channel.noise)
         return content
 
     def _count_further_processes(self, opened: Opened) -> int:
-        """How many further processes are surely needed: one for tools that write, and one more in a full probe.
-
-        In the legacy era one process is used for both.
-        """
+        """How many further processes a full probe surely needs: one, and in the modern era one for tools that write."""
         if not self.options.is_full:
-            return int(self._has_calls_to_make)
+            return 0
         return 1 + (opened.era is Era.MODERN and self._has_calls_to_make)
 
     @property
@@ -209,16 +208,20 @@ class StdioProbe(Probe):
 
         Others are started for the rest if it does not agree to a version: it may no longer be like a new one.
         """
-        if not self.options.asks_questions_in(Era.LEGACY) or await questions.offer_versions_to(channel):
-            await self._try_mutating_tools(processes, channel)
+        if self.options.asks_questions_in(Era.LEGACY) and not await questions.offer_versions_to(channel):
+            return
+        mark = self.transcript.mark()
+        if self._has_calls_to_make and (opened := await self._open_unrecorded(channel, self.transcript)):
+            await self._try_mutating_tools(processes, opened)
+        self.transcript.rewind(mark)
 
-    async def _try_mutating_tools(self, processes: TargetProcesses, running: StdioChannel | None = None) -> None:
-        """Call the tools that do more than read, once, in a separate process; first in one that is running."""
+    async def _try_mutating_tools(self, processes: TargetProcesses, running: Opened | None = None) -> None:
+        """Call the tools that do more than read, once; first in a process that is open and asked nothing else."""
         if self.tool_trials is None or not self._has_calls_to_make:
             return
         self._are_writers_called = True
         mark = self.transcript.mark()
-        process = MutatingCallProcess(processes, self._open_unrecorded, running, self.transcript)
+        process = MutatingCallProcess(processes, self._open_unrecorded, running)
         try:
             await self.tool_trials.try_mutating_tools(process.ask, process.ready)
         finally:

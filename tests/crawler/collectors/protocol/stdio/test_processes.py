@@ -98,7 +98,16 @@ def test_deeds_are_done_in_a_process_of_their_own_and_leave_the_list_alone(tmp_p
     ]
 
 
-@pytest.mark.parametrize("fault", ["", "agrees", "once", "never", "deadly"])
+def test_a_core_probe_calls_tools_that_write_last_in_the_process_that_it_listed(tmp_path: Path) -> None:
+    found = visit(tmp_path)
+
+    assert found.calls() == [["get_note"] * 3 + ["add_tool", "crash"], ["delete_note", "frobnicate"]]
+    assert len(listing(found.records["listing"]).tools.items) == 5
+    asked = [row["method"] for row in found.records["listing"].observation["exchanges"]]
+    assert asked.count("tools/call") == 3
+
+
+@pytest.mark.parametrize("fault", ["", "agrees", "agrees once", "once", "never", "deadly"])
 def test_calls_in_a_process_that_refused_the_modern_era_leave_only_their_trials(tmp_path: Path, fault: str) -> None:
     core, full = visit(tmp_path, fault), visit(tmp_path, fault, depth="full")
 
