@@ -23,7 +23,8 @@ LINE_BYTES: Final = 4 * 1024 * 1024
 TOTAL_BYTES: Final = 16 * 1024 * 1024
 _LINES: Final = 20_000
 _READ: Final = 64 * 1024
-_LATE_SECONDS: Final = 0.5  # seconds for an answer that is late behind the one to the next request
+_LATE_SECONDS: Final = (0.25, 0.5)  # least and most seconds for an answer behind the one to the next request
+_LATE_TIMES: Final = 100  # and between them so many times the seconds of that one
 _ENDED: Final = "the process ended before answering"
 _PASSED_OVER: Final = "no answer, but one to the ping after it"
 _STOPPING: Final[set[asyncio.Future[ProcessExit]]] = set()  # keeps references, which the event loop does not
@@ -96,7 +97,7 @@ class StdioChannel:
         self._batch = False
         self._number = self._count = self._total = 0
         self._loop = asyncio.get_running_loop()
-        self._born = self._loop.time()
+        self._born, self._stopped = self._loop.time(), 0.0
         self._end = self._born + total
         self.noise: list[bytes] = []
         self.exit: ProcessExit | None = None
@@ -178,6 +179,10 @@ class StdioChannel:
             failure = error
         self._record(method, body, began, failure)
 
+    def record_in(self, transcript: Transcript) -> None:
+        """Record further exchanges in another transcript."""
+        self._transcript = transcript
+
     async def close_input(self, seconds: float) -> None:
         """Close stdin and record whether the process exits within `seconds`; unknown if less time was left."""
         began = self._loop.time()
@@ -205,6 +210,12 @@ class StdioChannel:
         _STOPPING.add(stopping)
         stopping.add_done_callback(_STOPPING.discard)
         self.exit = await asyncio.shield(stopping)
+        self._stopped = self._stopped or self._loop.time()
+
+    @property
+    def lived(self) -> float:
+        """Seconds from its start until it was stopped, or until now."""
+        return (self._stopped or self._loop.time()) - self._born
 
     def _explain_delay(self, seconds: float, began: float) -> WireFailure:
         """The failure of a question that was not answered: not the server's if it had less time than `seconds`."""
@@ -228,7 +239,7 @@ class StdioChannel:
     async def _read_last_words(self) -> None:
         """Read what a process wrote before it stopped reading, which may say why. One that goes on is not awaited."""
         with suppress(TimeoutError, Unreachable):
-            async with asyncio.timeout(_LATE_SECONDS):
+            async with asyncio.timeout(_LATE_SECONDS[1]):
                 while True:
                     _, line = await self._next_line()
                     self._take_line(line)
@@ -245,7 +256,9 @@ class StdioChannel:
             if any(message.answer and str(message.id) == str(self._number) for message in messages):
                 is_read, self._received = True, others
                 ping.answered, ping.line = at, line
-                waiting.reschedule(min(waiting.when() or at, self._loop.time() + _LATE_SECONDS))
+                least, most = _LATE_SECONDS
+                late = min(most, max(least, _LATE_TIMES * (at - ping.began)))
+                waiting.reschedule(min(waiting.when() or at, self._loop.time() + late))
                 continue
             others.append(line + b"\n")
             self._store_line(line, messages)

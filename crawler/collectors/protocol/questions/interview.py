@@ -91,6 +91,10 @@ class Interview:
         """True when nothing more is asked."""
         return bool(self._stopped) or self.has_fallen
 
+    def record_in(self, transcript: Transcript) -> None:
+        """Record further inquiries in another transcript, which has the same connections."""
+        self._transcript, self._phase = transcript, transcript.mark()
+
     async def begin_phase(self, risk: Risk) -> None:
         """Begin with inquiries of another risk: after a fall, those of the same risk are not in the transcript.
 

@@ -78,6 +78,11 @@ class TargetProcesses:
         for _ in range(min(count, self._limits.processes - 1) - len(self._ahead)):
             self._ahead.append(asyncio.create_task(self._launch_ahead(), context=isolate_shared_work()))
 
+    @property
+    def are_ahead(self) -> bool:
+        """Whether the next process is being started, so that it needs no slot of one that still runs."""
+        return bool(self._ahead)
+
     async def close(self) -> None:
         """Stop what was started ahead and is not needed. It is stopped completely even if the caller is cancelled."""
         if self._ahead:
@@ -100,8 +105,6 @@ class TargetProcesses:
         if isinstance(launched, Absent):
             yield launched
             return
-        loop = asyncio.get_running_loop()
-        began = loop.time()
         channel = StdioChannel(
             launched,
             transcript,
@@ -120,7 +123,7 @@ class TargetProcesses:
         finally:
             await channel.close()
             for left in (self._here, self._time):
-                left.spend(loop.time() - began)
+                left.spend(channel.lived)
 
     async def _launch_ahead(self) -> _Ahead:
         launched = await self._launcher.launch(self._target)

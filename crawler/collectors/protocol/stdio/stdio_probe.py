@@ -50,7 +50,7 @@ class StdioProbe(Probe):
         self._earlier = earlier
         self._time = time
         self._opened: Opened | None = None
-        self._is_asked = self._are_writers_called = False
+        self._is_asked = self._are_others_asked = self._are_writers_called = False
         self.output = self.limit = ""
         self.runtime: str | None = None
         self.ports: tuple[int, ...] = ()
@@ -153,8 +153,9 @@ class StdioProbe(Probe):
         is_spoiled = process.channel.ended or (self.tool_trials is not None and self.tool_trials.unanswered)
         processes.start_ahead(self._count_further_processes(opened))
         if self.names is not None and not is_spoiled:
-            await StdioQuestions(self, processes, self.names).ask(opened, process.channel)
             self._is_asked = True
+            meanwhile = partial(self._ask_further_processes, processes) if processes.are_ahead else None
+            await StdioQuestions(self, processes, self.names).ask(opened, process.channel, meanwhile=meanwhile)
         if self.names is None and not is_spoiled:
             await self._try_mutating_tools(processes, opened)
         if process.channel.noise:
@@ -187,8 +188,9 @@ class StdioProbe(Probe):
     async def _ask_further_processes(self, processes: TargetProcesses) -> None:
         """Ask further processes what the first one can no longer be asked: the other era, and version offers."""
         opened, names = self._opened, self.names
-        if opened is None or names is None:
+        if opened is None or names is None or self._are_others_asked:
             return
+        self._are_others_asked = True
         questions = StdioQuestions(self, processes, names)
         if not self._is_asked:
             await questions.ask_fresh_process(opened.era)  # a call ended the first one, or it hangs in it

@@ -32,7 +32,7 @@ from crawler.collectors.protocol.session.handshake import Opened, discover, init
 from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
 from crawler.mcp.channel import LEGACY_VERSION, MODERN_VERSION, Era
 from crawler.mcp.stdio import StdioChannel
-from crawler.mcp.transcript import Reply, SessionLink
+from crawler.mcp.transcript import Reply, SessionLink, Transcript
 from evidence.kinds.listing import LISTS
 from evidence.model import Absent
 
@@ -57,14 +57,44 @@ class StdioQuestions:
         versions = (UNKNOWN_VERSION, *OLDER_VERSIONS)
         self._unoffered = [one for one in versions if self._wants(Era.LEGACY, name_opening(one))]
 
-    async def ask(self, opened: Opened, channel: StdioChannel, *, dual: bool = False) -> None:
-        """Ask an opened process all its inquiries, and let it exit."""
+    async def ask(
+        self,
+        opened: Opened,
+        channel: StdioChannel,
+        *,
+        dual: bool = False,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """Ask an opened process all its inquiries, and let it exit.
+
+        The last of them and the exit take long, since only silence is awaited: others are asked `meanwhile`.
+        """
         interview, link = self._interview(channel), opened.dialogue.link(opened.era)
         for inquiry in self._inquiries(opened, channel, dual=dual):
             await self._ask(interview, link, inquiry, channel)
-        since = len(self._probe.transcript.exchanges)
+        transcript = self._probe.transcript
+        mark, branch = transcript.mark(), transcript.branch()
+        interview.record_in(branch)
+        channel.record_in(branch)
+        ending = asyncio.ensure_future(self._end(interview, link, opened.era, channel, branch))
+        try:
+            if meanwhile is not None:
+                await meanwhile()
+            await ending
+        finally:
+            ending.cancel()
+        transcript.insert(mark, branch)
+
+    async def _end(
+        self, interview: Interview, link: int, era: Era, channel: StdioChannel, transcript: Transcript
+    ) -> None:
+        """Send a legacy process a malformed line, let it exit, and stop it, so that others may use its slot."""
+        if era is Era.LEGACY:
+            await self._ask(interview, link, malformed_inquiry(channel.next_id), channel)
+        since = len(transcript.exchanges)
         await channel.close_input(_EXIT_SECONDS)
-        self._probe.transcript.name(since, "close", 0, link)
+        transcript.name(since, "close", 0, link)
+        await channel.close()
 
     async def ask_fresh_process(self, era: Era) -> None:
         """Open one more process in an era and ask that one, when the first can no longer be asked."""
@@ -173,7 +203,6 @@ class StdioQuestions:
         else:
             facts = _facts(opened, paged=find_paged_lists(self._probe.lists))
             yield from legacy_inquiries(facts, channel.next_id, lists=False)
-            yield malformed_inquiry(channel.next_id)
 
     @asynccontextmanager
     async def _further_process(self, link: SessionLink) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
