@@ -8,6 +8,7 @@ from typing import Final
 from evidence.derive.poisoning import scan_text
 from evidence.derive.secret_scrubbing import are_free_of_secrets
 from evidence.garbage import collect_garbage_rarely
+from evidence.patterns.poisoning.resemblance import load_wording_model
 from publish.disclosure import private_rule_ids
 from scoring.engine import catalogue
 
@@ -22,6 +23,7 @@ def load_rules() -> None:
     are_free_of_secrets(())
     for text in _TEXTS:
         list(scan_text(text, owner="tool"))
+    load_wording_model()
 
 
 def preload_rules() -> None:
