@@ -246,5 +246,4 @@ class BoxObservation(Struct, frozen=True):
         if self.monitor is not None:
             self.monitor.end()
         if self.decoys is not None:
-            # The kernel lets a close of inotify wait for all processors: a twentieth of a second.
-            asyncio.get_running_loop().run_in_executor(None, self.decoys.close)
+            self.decoys.close()
