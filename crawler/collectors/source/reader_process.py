@@ -29,12 +29,14 @@ READING: Final = "reading"
 UNREADABLE: Final = "unreadable"
 NO_FOLDER: Final = "no_folder"
 TOO_LARGE: Final = "too_large"
+_NICE: Final = 10  # above the 5 of boxes: a server that starts is waited for, the reading of its source is not
 
 
 def main(descriptor: int) -> None:
     """Answer until the other side closes the socket."""
     with socket.socket(fileno=descriptor) as line:
         start, _ = receive_message(line)
+        os.nice(_NICE)
         _limit_resources(start["memory"])
         scanner = Scanner(load_rules(start["rules"]) if start["rules"] else build_own_rules())
         send_message(line, {"ready": True})
