@@ -230,14 +230,14 @@ class Transcript(Struct):
 
     def branch(self) -> Transcript:
         """An empty transcript with the same connections, for what is asked at the same time as something else."""
-        return Transcript(links=list(self.links), on_exchange=self.on_exchange)
+        return Transcript(links=list(self.links), retained=self.retained, on_exchange=self.on_exchange)
 
     def insert(self, mark: tuple[int, int, int], branch: Transcript) -> None:
         """Add what a branch has before everything that was added since the mark."""
         exchanges, _, rows = mark
         self.exchanges[exchanges:exchanges] = branch.exchanges
         self.rows[rows:rows] = branch.rows
-        self.retained += branch.retained
+        self.retained += sum(piece.kept for one in branch.exchanges for piece in one.received)
 
     def rewind(self, mark: tuple[int, int, int]) -> None:
         """Drop everything that was added since the mark."""

@@ -31,7 +31,7 @@ class ConfiguredIndexes:
         self._begun: Future[NpmIndex] | None = None
 
     def begin_npm(self) -> None:
-        """Ask the npm of the user in a thread, for a fifth of a second; without one in the environment do nothing."""
+        """Ask the user's npm in a thread, usually a fifth of a second; without npm in the environment do nothing."""
         if npm := shutil.which("npm", path=self._environ.get("PATH")):
             thread = ThreadPoolExecutor(1)
             self._begun = thread.submit(read_npm_index, self._environ, [npm])

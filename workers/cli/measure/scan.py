@@ -35,10 +35,11 @@ def run_scan(
     `began`: when the command began, on the monotonic clock; the deadline includes the time to load the program.
     """
     with explain_failures():
-        if report.rubric or report.baseline or report.write_baseline:
-            from workers.cli.results.scan_report import check_report_options  # noqa: PLC0415  loads all rules
+        inputs = None
+        if report.rubric or report.baseline or report.write_baseline:  # wrong ones end the scan before it begins
+            from workers.cli.results.scan_report import read_report_inputs  # noqa: PLC0415  loads all rules
 
-            check_report_options(report)
+            inputs = read_report_inputs(report)
         settings = read_settings()
         settings = replace(settings, depth="full" if full else "core")
         if official_client:
@@ -72,6 +73,6 @@ def run_scan(
 
             save_to.write_bytes(encode_dossier(scanned.dossier))
             print_note(f"evidence saved in {save_to}")
-        from workers.cli.results.scan_report import report_scan  # noqa: PLC0415  loaded while the server was asked
+        from workers.cli.results.scan_report import report_scan  # noqa: PLC0415  loaded while a package starts
 
-        raise click.exceptions.Exit(report_scan(scanned, report, allows_private=settings.allow_private))
+        raise click.exceptions.Exit(report_scan(scanned, report, inputs, allows_private=settings.allow_private))

@@ -20,7 +20,7 @@ from evidence.garbage import return_freed_memory
 from evidence.kinds import listing
 from evidence.model import Absent, Reason
 from publish.scan_reports import junit, sarif
-from publish.scan_reports.baseline import AppliedBaseline
+from publish.scan_reports.baseline import AppliedBaseline, BaselineEntry
 from publish.scan_reports.document import make_scan_document
 from publish.scan_reports.file_places import FilePlaces, list_file_places
 from publish.scan_reports.findings import FindingGrade, list_scan_findings, list_tolerated, list_violated
@@ -63,20 +63,29 @@ _EXIT_CODES: Final = {
 }
 
 
-def check_report_options(options: ReportOptions) -> None:
-    """Exit for an unknown rubric or a baseline that cannot be read, before anything is collected."""
-    select_rubrics(options.rubric)
-    read_baseline(options.baseline, options.write_baseline)
+class ReportInputs(Struct, frozen=True):
+    """What the options of a report name: the rubrics, and the entries of the baseline."""
+
+    rubrics: Sequence[Rubric]
+    entries: Sequence[BaselineEntry]
 
 
-def report_scan(scanned: CollectedScan, options: ReportOptions, *, allows_private: bool) -> ExitCode:
+def read_report_inputs(options: ReportOptions) -> ReportInputs:
+    """Exit for an unknown rubric or a baseline that cannot be read."""
+    return ReportInputs(select_rubrics(options.rubric), read_baseline(options.baseline, options.write_baseline))
+
+
+def report_scan(
+    scanned: CollectedScan, options: ReportOptions, inputs: ReportInputs | None, *, allows_private: bool
+) -> ExitCode:
     """Print the verdict or the receipts of a scan and write its files; how the command ends.
 
-    `allows_private`: whether private addresses were contacted; if not, a note says how.
+    `inputs` are read here if they are None. `allows_private`: whether private addresses were contacted; if not, a note
+    says how.
     """
     dossier = scanned.dossier
-    rubrics = select_rubrics(options.rubric)
-    entries = read_baseline(options.baseline, options.write_baseline)
+    inputs = inputs or read_report_inputs(options)
+    rubrics, entries = inputs.rubrics, inputs.entries
     is_text = options.form is Format.TEXT
     is_summary = is_text and not (options.rubric or options.verbose or options.evidence)
     found = _judge(

@@ -1,3 +1,3 @@
-"""The probe of a package or command: start attempts with placeholders, the processes of one target, questions and
-mutating calls in separate processes, reuse of earlier trials.
+"""The probe of a package or command: start attempts with placeholders, the processes of one target, questions,
+mutating calls, reuse of earlier trials.
 """

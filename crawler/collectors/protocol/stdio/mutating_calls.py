@@ -1,4 +1,4 @@
-"""Calls tools that do more than read, in separate processes of which only these calls are recorded."""
+"""Calls tools that do more than read, as the last that a process is asked; only their outcomes are recorded."""
 
 from __future__ import annotations
 

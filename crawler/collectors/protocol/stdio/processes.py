@@ -1,4 +1,4 @@
-"""The processes of one target: asked one at a time, and all together no longer than the limit for one server."""
+"""The processes of one target: asked no longer all together than the limit for one server."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def is_same_start(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool
 
 
 class TargetProcesses:
-    """Starts a target on demand. A caller must not start a second process while one is running.
+    """Starts a target on demand. A caller must not start a second process while one is running, unless it is started
+    ahead or the running one ends by itself.
 
     A server holds a slot of the sandbox while its process lives, so waiting for a second one would let servers wait for
     each other without end. What is started `ahead` waits for its slot while the running process is asked and ends.
@@ -72,11 +73,18 @@ class TargetProcesses:
         self._here = AskingTime(limits.total * _TOTAL_FACTOR)
         self._facts: Mapping[str, Json] | None = None
         self._ahead: list[asyncio.Task[_Ahead]] = []
+        self._running: list[StdioChannel] = []
 
     def start_ahead(self, count: int) -> None:
         """Start the next `count` processes while one is running, as far as several may live at a time."""
         for _ in range(min(count, self._limits.processes - 1) - len(self._ahead)):
             self._ahead.append(asyncio.create_task(self._launch_ahead(), context=isolate_shared_work()))
+
+    @property
+    def left(self) -> float:
+        """Seconds that the next process may take, without those that running ones have taken so far."""
+        lived = sum(one.lived for one in self._running)
+        return min(self._limits.total, self._here.seconds - lived, self._time.seconds - lived)
 
     @property
     def are_ahead(self) -> bool:
@@ -98,7 +106,7 @@ class TargetProcesses:
         Every process has its own file system and memory. A process that differs from the first one, for example because
         a new version of the package was published in between, is not used.
         """
-        if self._here.is_over or self._time.is_over:
+        if AskingTime(self.left).is_over:
             yield Absent(Reason.NOT_COLLECTED, TIME_OVER)
             return
         launched = await self._launch()
@@ -110,9 +118,10 @@ class TargetProcesses:
             transcript,
             self._client_version,
             seconds=self._limits.stdio_answer,
-            total=min(self._limits.total, self._here.seconds, self._time.seconds),
+            total=self.left,
             line_bytes=self._limits.line_bytes,
         )
+        self._running.append(channel)
         try:
             facts = dict(launched.facts)
             self._facts = self._facts or facts
@@ -122,6 +131,7 @@ class TargetProcesses:
                 yield Absent(Reason.NOT_COLLECTED, "what is started has changed in between")
         finally:
             await channel.close()
+            self._running.remove(channel)
             for left in (self._here, self._time):
                 left.spend(channel.lived)
 

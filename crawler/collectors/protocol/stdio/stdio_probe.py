@@ -1,6 +1,7 @@
 """A probe of a package or command: legacy first, since a process speaks one era and some exit on an unknown method.
 
-Everything that needs a fresh start gets its own process: the other era, every further version offer, mutating tools.
+Everything that needs a fresh start gets its own process: the other era, and versions unless a process agrees to them.
+Mutating tools are called last.
 """
 
 from __future__ import annotations
@@ -156,10 +157,11 @@ class StdioProbe(Probe):
             self._is_asked = True
             meanwhile = partial(self._ask_further_processes, processes) if processes.are_ahead else None
             await StdioQuestions(self, processes, self.names).ask(opened, process.channel, meanwhile=meanwhile)
-        if self.names is None and not is_spoiled:
-            await self._try_mutating_tools(processes, opened)
         if process.channel.noise:
             self.notes["noise_lines"] = len(process.channel.noise)
+        has_room = process.channel.left >= min(processes.left, self.limits.total / 2)  # else a new process has more
+        if self.names is None and not is_spoiled and has_room:
+            await self._try_mutating_tools(processes, opened)
         return content
 
     def _count_further_processes(self, opened: Opened) -> int:

@@ -83,6 +83,7 @@ class StdioQuestions:
             await ending
         finally:
             ending.cancel()
+            await asyncio.gather(ending, return_exceptions=True)
         transcript.insert(mark, branch)
 
     async def _end(

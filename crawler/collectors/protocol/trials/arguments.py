@@ -162,17 +162,26 @@ class _Maker:
     def _offered(self, flat: Mapping[str, Json], name: str) -> Json:
         """An example or default of the schema's author that is harmless and fits; None when there is none.
 
-        A time to wait is the smallest that fits, as a call needs a slot of the sandbox or a place of a server.
+        In place of a time to wait it is a shorter one, since a call holds a slot of the sandbox.
         """
         if sample_texts.is_risky_parameter(name):
             return None
-        if _WAITING_TIME.search(name) and (kind := _type(flat)) in {"integer", "number"}:
-            return _number(flat, 0, whole=kind == "integer")
         examples = array_or_empty(flat.get("examples"))[:4]
         for value in (*examples, flat.get("example"), flat.get("default")):
             if value not in _EMPTY and _is_harmless(value) and self._fits(flat, value):
-                return value
+                return self._shorten(flat, name, value)
         return None
+
+    def _shorten(self, flat: Mapping[str, Json], name: str, value: Json) -> Json:
+        """A simple smaller number in place of a time to wait, if one fits."""
+        kind = _type(flat)
+        if not _WAITING_TIME.search(name) or kind not in {"integer", "number"} or not isinstance(value, (int, float)):
+            return value
+        try:
+            made = _number(flat, 0, whole=kind == "integer")
+        except SchemaNotFlattened:
+            return value
+        return made if made < value and self._fits(flat, made) else value
 
     def _fits(self, flat: Mapping[str, Json], value: Json) -> bool:
         shared = {name: self._root[name] for name in ("$schema", "$defs", "definitions") if name in self._root}

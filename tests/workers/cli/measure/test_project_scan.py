@@ -12,6 +12,7 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from threading import Thread
 
 import jsonschema_rs
 import pytest
@@ -124,7 +125,11 @@ def test_severities_decide_and_a_baseline_accepts(hallmark: Hallmark, project: P
     assert written.code == 0, written.err
     assert "replace the reasons" in written.err
     (project / "server.py").write_text("\n\n" + (project / "server.py").read_text())
-    moved = hallmark("scan", str(project), "--fail-on", "high", "--baseline", str(baseline))
+    piped = tmp_path / "pipe"
+    os.mkfifo(piped)  # which gives its content once
+    writer = Thread(target=piped.write_bytes, args=(baseline.read_bytes(),), daemon=True)
+    writer.start()
+    moved = hallmark("scan", str(project), "--fail-on", "high", "--baseline", str(piped))
     assert moved.code == 0, moved.err
     assert "accepted" in moved.out
     (project / "server.py").write_text((SERVER % TOKEN).replace("TOKEN", "OTHER", 1) + f'\nX = "{TOKEN[:-1]}Q"\n')

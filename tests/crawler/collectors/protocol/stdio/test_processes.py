@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from crawler.collectors.protocol import ProbeLimits
 from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.session.asking_time import AskingTime
 from crawler.collectors.protocol.stdio import processes as started_processes
 from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
@@ -367,6 +368,25 @@ def test_an_answer_that_may_be_about_an_earlier_opening_is_not_recorded(tmp_path
         "initialize-2025-06-18",
     ]
     assert sum(count > 0 for count in openings(found)) >= 1 + 4
+
+
+def test_a_process_beside_another_gets_what_that_one_has_left() -> None:
+    launcher = PipeLauncher("bubblewrap", FACTS)
+    silent = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", "input()"))
+
+    async def run() -> tuple[float, float]:
+        processes = TargetProcesses(launcher, silent, ProbeLimits(total=60), "0", AskingTime(30))
+        async with processes.started(Transcript()) as first:
+            assert isinstance(first, StartedProcess)
+            await asyncio.sleep(0.3)
+            await first.channel.close()
+            async with processes.started(Transcript()) as second:
+                assert isinstance(second, StartedProcess)
+                return first.channel.lived, second.channel.left
+
+    lived, left = asyncio.run(run())
+    assert lived >= 0.3
+    assert left <= 30 - lived
 
 
 def test_the_processes_of_one_server_live_no_longer_than_it_may_take() -> None:

@@ -232,6 +232,10 @@ def test_a_call_waits_no_longer_than_its_schema_demands(name: str) -> None:
     assert make_arguments(taking(**{name: {"type": "integer", "minimum": 5, "default": 60}})) == {name: 5}
     assert make_arguments(taking(**{name: {"type": "string", "default": "fast"}})) == {name: "fast"}
     assert make_arguments(taking(awaited={"type": "number", "default": 10})) == {"awaited": 10}
+    for odd in ({"enum": [5, 10]}, {"anyOf": [{"minimum": 10}]}, {"type": "integer", "minimum": 10}):
+        properties = {name: {"type": "integer", "default": 10, **odd}}
+        assert make_arguments({"type": "object", "properties": properties}) == {name: 10}
+    assert make_arguments({"type": "object", "properties": {name: {"type": "integer"}}}) == {}
 
 
 def _doubling(levels: int, keyword: str) -> dict[str, Any]:
