@@ -157,27 +157,26 @@ def _encoded(body: dict[str, Json]) -> bytes:
 
 
 def _plain_dimension(part: DimensionScore) -> dict[str, Json]:
-    return {
-        "name": part.name,
-        "base_weight": format(part.base_weight, "f"),
-        "effective_weight": format(part.effective_weight, "f"),
-        "result": _plain_result(part.result),
-        "lines": [_plain_line(line) for line in part.lines],
-        "status": part.status,
-        "components": [_plain_component(component) for component in part.components],
-    }
+    plain = _plain_weighted(part)
+    plain["status"] = part.status
+    plain["components"] = [_plain_component(component) for component in part.components]
+    return plain
 
 
 def _plain_component(part: ComponentScore) -> dict[str, Json]:
+    plain = _plain_weighted(part)
+    plain["floor"], plain["ceiling"] = format(part.floor, "f"), format(part.ceiling, "f")
+    plain["checked"] = part.checked
+    return plain
+
+
+def _plain_weighted(part: DimensionScore | ComponentScore) -> dict[str, Json]:
     return {
         "name": part.name,
         "base_weight": format(part.base_weight, "f"),
         "effective_weight": format(part.effective_weight, "f"),
         "result": _plain_result(part.result),
         "lines": [_plain_line(line) for line in part.lines],
-        "floor": format(part.floor, "f"),
-        "ceiling": format(part.ceiling, "f"),
-        "checked": part.checked,
     }
 
 
