@@ -8,7 +8,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from evidence.canonical import Json
 from evidence.kinds import access, exchanges, listing, registration, source
 from evidence.kinds.exchanges import Exchanges
 from evidence.kinds.listing import End, Item, ItemList, Listing
@@ -25,8 +24,6 @@ ENGINE_VERSION: Final = 1
 """Version of walk, scopes and shared code; bumped when a change of them may change the answer of a rule."""
 
 _METHOD_NOT_FOUND: Final = -32601
-_ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
-"""Members by which an input schema names its parameters in another place."""
 
 
 class Pages(StrEnum):
@@ -208,7 +205,7 @@ class Walk:
     @cached_property
     def bare_tools(self) -> tuple[base.Tool, ...]:
         """The tools whose input schema leaves open what their parameters are."""
-        return tuple(tool for tool in self.tools if _is_bare(tool.schema))
+        return tuple(tool for tool in self.tools if tool.leaves_parameters_open)
 
     @cached_property
     def prompts(self) -> tuple[base.Prompt, ...]:
@@ -285,11 +282,6 @@ def list_arguments(prompt: base.Prompt) -> tuple[base.PromptArg, ...]:
         base.PromptArg(item=item, at=f"{prompt.at}/{segment}", position=(*prompt.position, item.index))
         for item, segment in _with_segments(tuple(items))
     )
-
-
-def _is_bare(schema: Mapping[str, Json]) -> bool:
-    closed = schema.get("additionalProperties") is False
-    return not (javascript.is_object(schema.get("properties")) or closed or _ELSEWHERE & schema.keys())
 
 
 def _with_segments(items: tuple[Item, ...]) -> list[tuple[Item, str]]:

@@ -33,7 +33,6 @@ from scoring.rubrics.tool_design import (
 )
 from scoring.rubrics.tool_design_corrected import CRITERIA as CORRECTED
 from scoring.scopes.base import Tool
-from scoring.text.javascript import is_object
 
 MOST: Final = Decimal(60)
 """Points that a description, or a schema with its parameters, can cost at most; a missing one costs as much."""
@@ -51,9 +50,6 @@ _OF_NAME_AND_HINTS: Final = frozenset(
     {"SCH-001", "NAM-001", "NAM-002", "NAM-003", "NAM-004", "NAM-005", "BP-001", "BP-002", "BP-003", "BP-004", "BP-009"}
 )
 """Ids that neither the description nor the input schema decides; every other id is of the schema."""
-
-_DESCRIBING: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
-"""Members by which an input schema names its parameters elsewhere."""
 
 
 def _reprice(part: Criterion) -> Criterion:
@@ -96,9 +92,7 @@ def _limit(name: str, cost: Decimal, *, missing: bool) -> Iterator[Correction]:
 
 def _is_schema_missing(tool: Tool) -> bool:
     """Whether the input schema leaves open what the parameters are; an empty `properties` says that there are none."""
-    schema = tool.schema
-    named = is_object(schema.get("properties")) or schema.get("additionalProperties") is False
-    return None in tool.properties.values() or not (named or _DESCRIBING & schema.keys())
+    return None in tool.properties.values() or tool.leaves_parameters_open
 
 
 def _score(assessment: Assessment) -> Scorecard:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
@@ -54,6 +54,10 @@ class ListEntry(Scope, frozen=True, kw_only=True, dict=True):
         return words.split_words(self.item.description)
 
 
+_ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
+"""Members by which an input schema names its parameters in another place."""
+
+
 class Tool(ListEntry, frozen=True, kw_only=True, dict=True):
     """One tool."""
 
@@ -86,6 +90,13 @@ class Tool(ListEntry, frozen=True, kw_only=True, dict=True):
     def schema_errors(self) -> Mapping[str, str | None]:
         """What is wrong with each of the schemas under its dialect."""
         return {name: dialects.find_schema_error(schema) for name, schema in self.schemas.items()}
+
+    @cached_property
+    def leaves_parameters_open(self) -> bool:
+        """Whether the input schema neither names parameters, nor names another place for them, nor excludes any."""
+        schema = self.schema
+        named = javascript.is_object(schema.get("properties")) or schema.get("additionalProperties") is False
+        return not named and _ELSEWHERE.isdisjoint(schema)
 
     @cached_property
     def actions(self) -> tuple[Authority, ...]:

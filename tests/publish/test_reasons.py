@@ -75,7 +75,7 @@ def test_no_output_has_an_empty_reason(
         "scan": make_scan_document(dossier, cards, checks, decision),
         "sarif": sarif.render_sarif(dossier, cards, decision, code="0", location=""),
         "run file": describe_server(dossier),
-        "dataset": server_rows.make_receipt_rows(map(describe_scorecard, cards), "r", "npm")
+        "dataset": server_rows.make_receipt_columns(map(describe_scorecard, cards), "r", "npm")
         | {"server": [server_rows.make_server_row(dossier)]},
     }
     show_server(dossier, cards, evidence=True)

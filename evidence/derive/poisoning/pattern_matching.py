@@ -12,6 +12,7 @@ from msgspec import Struct
 from evidence.compiled_on_use import compile_on_use
 from evidence.derive.poisoning.prefilter import ExpressionPrefilter, spell_in_ascii
 from evidence.derive.poisoning.sieve import (
+    EXPRESSIONS,
     FIRST_INSTRUCTION,
     FIRST_OBFUSCATION,
     Places,
@@ -58,7 +59,7 @@ def find_candidates(folded: TextIndex) -> dict[int, CandidatePatterns]:
     """The candidates of each text that has some, by its index."""
     seen: _Seen = {}
     found: dict[int, CandidatePatterns] = {}
-    for at, places in find_places(folded).items():
+    for at, places in find_places(folded):
         text = folded.texts[at]
         if len(text) > _MAX_WORD or not (text.isalpha() and text.isascii()):
             candidates = _select(text, places, seen)
@@ -152,6 +153,17 @@ def _split_sentences(folded: str) -> tuple[str, ...]:
 
 
 NO_CANDIDATES: Final = CandidatePatterns()
+
+
+def build_filters() -> None:
+    """Build the filters of all patterns, which are else built when a text first needs them."""
+    for at, pattern in enumerate(PATTERNS):
+        may_match(at, b"")
+        if pattern.sentence:
+            _parts(pattern)
+    for at in range(FIRST_OBFUSCATION, len(EXPRESSIONS)):
+        may_match(at, b"")
+    _plainest()
 
 
 def find_plain_instructions(reading: str) -> Iterator[Pattern]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -30,30 +31,54 @@ words, and of instructions about tools.
 """
 _FIRST: Final = tuple(first for first, *_ in EXPRESSIONS.values())
 
+_PASS: Final = 65_536
+
 Places = dict[int, list[int]]
 """Where a text has a required word of an expression, by the index of the expression. No places: anywhere."""
 
 
-def find_places(texts: TextIndex) -> dict[int, Places]:
-    """For each text that has some, the places of required words, from passes over all joined texts."""
-    finder, indexes = _words()
+def find_places(texts: TextIndex) -> Iterator[tuple[int, Places]]:
+    """Each text that has some, in order, with the places of required words.
+
+    Joined texts are searched in passes over `_PASS` characters: of one pass over all texts of a hostile listing, the
+    places would take gigabytes.
+    """
     starts, whole = texts.starts, spell_in_ascii(texts.whole)
+    anywhere: dict[int, list[int]] = defaultdict(list)
+    for index in list_wordless():
+        for text in texts.find_texts_of_matches(_relaxed(index), whole):
+            anywhere[text].append(index)
+    first = 0
+    while first < len(texts.texts):
+        last = min(max(first + 1, bisect_left(starts, starts[first] + _PASS)), len(texts.texts))
+        found = _find_places_in(whole[starts[first] : starts[last]], starts[first:last])
+        for at in range(first, last):
+            places = found.get(at - first, {})
+            for index in anywhere.get(at, ()):
+                places[index] = []
+            if places:
+                yield at, places
+        first = last
+
+
+def _find_places_in(joined: str, starts: Sequence[int]) -> dict[int, Places]:
+    """The places of required words in some joined texts, by the number of the text."""
+    finder, indexes = _words()
     found: dict[int, Places] = {}
     here: Places = {}
+    base = starts[0]
     start = following = 0
-    for word, place, _ in finder.find_matches_as_indexes(whole, overlapping=True):
+    for word, place, _ in finder.find_matches_as_indexes(joined, overlapping=True):
         if place >= following:
-            text = bisect_right(starts, place) - 1
-            start, following = starts[text], starts[text + 1]
+            text = bisect_right(starts, place + base) - 1
+            start = starts[text] - base
+            following = starts[text + 1] - base if text + 1 < len(starts) else len(joined)
             here = found[text] = {}
         for index in indexes[word]:
             if index in here:
                 here[index].append(place - start)
             else:
                 here[index] = [place - start]
-    for index in list_wordless():
-        for text in texts.find_texts_of_matches(_relaxed(index), whole):
-            found.setdefault(text, {})[index] = []
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache, lru_cache, partial
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -48,7 +48,7 @@ def join_columns(parts: Sequence[Columns]) -> dict[str, list[Any]]:
 
 def encode_lines(columns: Columns) -> bytes:
     """Rows as JSON Lines. Raise UnicodeEncodeError for lone surrogates, which JSON in UTF-8 cannot hold."""
-    rows = map(_row_type(tuple(columns)), *columns.values()) if columns else iter(())
+    rows = starmap(_row_type(tuple(columns)), zip(*columns.values(), strict=True)) if columns else iter(())
     return b"".join(map(_JSON.encode_lines, iter(lambda: list(islice(rows, _SOME_ROWS)), [])))
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from publish.datasets.format.columns import Column, Columns, Row, Type, encode_lines, transpose_rows
+from publish.datasets.format.columns import Column, Columns, Type, encode_lines
 from publish.datasets.format.tables import CSV, JSONL, PARQUET, Table, table_file_name
 
 GROUP_ROWS: Final = 50_000
@@ -61,11 +61,6 @@ class PackedBlock(Struct, frozen=True):
 def pack_block(block: EncodedBlock) -> PackedBlock:
     """Compress the lines of a block, so that its files are only joined."""
     return PackedBlock(block.rows, _zip(block.jsonl), _zip(block.csv), block.batch)
-
-
-def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool) -> EncodedBlock:
-    """Encode rows for the files of their table; raise pa.ArrowInvalid for a value that does not fit its column."""
-    return encode_columns(table, transpose_rows(rows), comparable=comparable)
 
 
 def encode_columns(table: Table, values: Columns, *, comparable: bool, lines: bool = True) -> EncodedBlock:

@@ -80,21 +80,13 @@ def _receipts(published: PublicServer) -> Iterator[Mapping[str, Any]]:
         yield values if "floor" in values else describe_scorecard(decode_stored_scorecard(card.body))
 
 
-def make_receipt_rows(
-    receipts: Iterable[Mapping[str, Any]], run: str, ecosystem: str, cited: Mapping[str, str] | None = None
-) -> dict[str, list[Row]]:
-    """The rows of receipts in JSON values: `scorecards`, `dimension_scores` and `lines`.
-
-    `cited` renames digests of evidence.
-    """
-    found = make_receipt_columns(receipts, run, ecosystem, cited)
-    return {name: zip_columns(columns) for name, columns in found.items()}
-
-
 def make_receipt_columns(
     receipts: Iterable[Mapping[str, Any]], run: str, ecosystem: str, cited: Mapping[str, str] | None = None
 ) -> dict[str, Columns]:
-    """The columns of `make_receipt_rows`."""
+    """The columns of the rows of receipts in JSON values: `scorecards`, `dimension_scores` and `lines`.
+
+    `cited` renames digests of evidence.
+    """
     cards: list[Row] = []
     parts: list[Row] = []
     lines = LineColumns(run, cited or {})

@@ -163,10 +163,10 @@ class _Csv:
 
     def _skip(self, expected: bytes) -> int:
         """Read what is expected, piece by piece and without a copy of the whole; return how much of it was found."""
-        same, wanted = 0, memoryview(expected)
-        while same < len(wanted) and (piece := self._held or next(self._pieces, b"")):
-            common = min(len(piece), len(wanted) - same)
-            if memoryview(piece)[:common] != wanted[same : same + common]:
+        same = 0
+        while same < len(expected) and (piece := self._held or next(self._pieces, b"")):
+            common = min(len(piece), len(expected) - same)
+            if not expected.startswith(piece[:common], same):  # comparing memory views takes 50 times as long
                 self._held = piece
                 break
             self._held = piece[common:]

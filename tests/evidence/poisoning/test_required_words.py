@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
 from re import _parser as parser
 
 from bench.poisoning_words import derive_table
-from evidence.derive.poisoning import fold_text
+from evidence.derive.poisoning import fold_text, pattern_matching
 from evidence.derive.poisoning.pattern_matching import (
     find_candidate_patterns,
     find_candidates,
@@ -24,8 +25,26 @@ from tests.evidence.poisoning.test_needs import spoken, without
 
 
 def test_the_words_are_those_of_the_expressions() -> None:
-    """After a change of an expression: python -m bench.poisoning_words --write."""
+    """After a change of an expression, or of the captures: python -m bench.poisoning_words --write."""
     assert load_required_words() == derive_table()
+
+
+def test_what_is_searched_near_a_word_is_as_long_as_a_match_with_it_can_be() -> None:
+    words = load_required_words()
+    assert max(len(word) for each in words.values() for word in each) <= pattern_matching._LONGEST_WORD
+    assert [pattern.id for pattern in PATTERNS if pattern.unbroken and words[pattern.id]] == []
+
+
+def test_the_places_in_a_hostile_listing_take_no_more_memory_than_a_few_times_its_text() -> None:
+    texts = [f"{'<@=%' * 5_000}{number}" for number in range(100)]
+    find_candidates(TextIndex(texts[:1]))
+    tracemalloc.start()
+    try:
+        find_candidates(TextIndex(texts))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * sum(map(len, texts))
 
 
 def test_no_match_of_an_expression_can_do_without_its_words() -> None:

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from evidence.kinds import access
 from evidence.model import Dossier, Reason, Run, ServerRef, Status
 from evidence.store import RunState, Store
-from publish.datasets.format.table_files import FileDigest, TableFiles, encode_block, pack_block
+from publish.datasets.format.columns import transpose_rows
+from publish.datasets.format.table_files import FileDigest, TableFiles, encode_columns, pack_block
 from publish.datasets.format.tables import TABLES_BY_NAME
 from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, render_checksums
 from publish.datasets.snapshot.reader import open_snapshot
@@ -95,7 +96,7 @@ def forge(folder: Path, table: str, change: Callable[[dict[str, Any]], None]) ->
     for row in found:
         change(row)
     with TableFiles(TABLES_BY_NAME[table], folder, comparable=False) as files:
-        block = encode_block(TABLES_BY_NAME[table], [row for row in found if row], comparable=False)
+        block = encode_columns(TABLES_BY_NAME[table], transpose_rows([row for row in found if row]), comparable=False)
         files.write(pack_block(block))
         fit(folder, files.finish())
 

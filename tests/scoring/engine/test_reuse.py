@@ -17,8 +17,9 @@ from scoring.engine.assess import ask_questions, assess_dossier
 from scoring.engine.evidence_kinds import kinds_of_question
 from scoring.engine.reuse import CONFINED, find_stale_questions
 from scoring.engine.rubric import Rubric
+from scoring.engine.walk import Pages
 from scoring.receipt import decode_stored_scorecard, encode_scorecard, replace_moment
-from scoring.results.outcome import NotMeasured
+from scoring.results.outcome import Measured, NotMeasured
 from scoring.rubrics import adaptive_gates
 from scoring.rubrics.adaptive_verdict import CEILINGS
 from tests.dossiers import AS_OF, captures, cases, recorded
@@ -147,9 +148,10 @@ def test_time_alone_asks_again_what_has_aged(rubric: Rubric) -> None:
 
 def test_without_the_evidence_that_holds_the_date_a_dated_question_is_not_measured() -> None:
     """Only then can its outcome not change with time alone."""
-    known = RICH["well-kept"]()
     for rubric in DATED:
         for question, kind in reuse._find_reading(rubric.questions).dated.items():
+            known = RICH["sourced" if question.pages is Pages.SOURCE else "well-kept"]()
+            assert isinstance(ask_questions(known, (question,)).outcomes[question], Measured), question
             blind = replace(known, records={name: each for name, each in known.records.items() if name != kind})
             assert isinstance(ask_questions(blind, (question,)).outcomes[question], NotMeasured), question
 
